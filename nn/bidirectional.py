@@ -107,7 +107,8 @@ class BiLSTM(nn.Module):
         """(n, T, 2H) outputs, sequences in the order given and zeros after their ends; (n, T) where they are."""
         back = steps.order.argsort()
         packed = PackedSequence(tokens[steps.tokens[0]], torch.tensor(steps.alive), steps.order, back)
-        padded, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
+        with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):  # torch's default there is 10 bits of mantissa
+            padded, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
         at = torch.arange(padded.shape[1], device=padded.device)
         return padded, at < steps.lengths[back][:, None]
 

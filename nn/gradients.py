@@ -1,13 +1,15 @@
-"""Differentiable pieces of the language model with hand-written gradients, for training on a CPU in fp32.
+"""Differentiable pieces of the language model with hand-written gradients, in fp32.
 
 The whole recurrence of a layer, and both ends of the shared embedding: looking words up, and the output layer with its
 cross-entropy, whose (M, V) logits never exist whole. They multiply through `products`, which carries no gradient; that
-is why these exist. On a GPU, under autocast and in other precisions the network takes torch's own path instead
-(`products.serves` says which); the tests hold the two equal.
+is why these exist. On a GPU the recurrence is of use too, where a step costs as many launches as it has operations;
+the rest, and all of it under autocast on a CPU, is torch's own there (`products.serves` says where). The tests hold
+them equal.
 
-Letters: `T` steps, `B` sequences, `M` rows, `H` hidden units, `V` token types.
+Letters: `T` steps, `D` directions, `B` sequences, `M` rows, `H` hidden units, `V` token types.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -25,10 +27,12 @@ def highway_lstm(projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, mask: 
     """The recurrence of `HighwayLSTMLayer`: projected inputs (T, B, 6H) to outputs (T, B, H) and the last c (B, H).
 
     `weight` (5H, H) is `from_state`'s, `h` and `c` (B, H) the state before the first step; `mask` (B, H) multiplies
-    every output.
+    every output. Layers of several directions are read together where `weight` is (D, 5H, H); all else has a D before
+    its B then.
     """
     learns = torch.is_grad_enabled() and any(v.requires_grad for v in (projected, weight, h, c))
-    outputs, last = _HighwayLSTM.apply(projected, weight, h, c, mask, learns)
+    with torch.autocast(projected.device.type, enabled=False):  # a recurrence adds up what bf16 rounds
+        outputs, last = _HighwayLSTM.apply(projected, weight, h, c, mask, learns)
     return outputs, last
 
 
@@ -62,20 +66,20 @@ class _HighwayLSTM(torch.autograd.Function):
     def forward(
         ctx: Any, projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, mask: Tensor | None, learns: bool
     ) -> tuple[Tensor, Tensor]:
-        T, (B, H) = len(projected), h.shape
-        product = products.PackedLinear(weight, None, rows=B)
-        gates = projected.new_empty(T, B, 5 * H)
-        squashed = projected.new_empty(T, B, H)  # tanh of c
-        hs, cs = projected.new_empty(2, T + 1, B, H)
+        T, H = len(projected), h.shape[-1]
+        product = _product_of_state(weight, rows=h.shape[-2])
+        gates = projected.new_empty(T, *h.shape[:-1], 5 * H)
+        squashed = projected.new_empty(T, *h.shape)  # tanh of c
+        hs, cs = projected.new_empty(2, T + 1, *h.shape)
         hs[0], cs[0] = h, c
         for t in range(T):
-            now = torch.add(projected[t, :, : 5 * H], product(hs[t]), out=gates[t])  # (B, 5H)
-            now[:, : 4 * H].sigmoid_()
-            now[:, 4 * H :].tanh_()
-            i, f, o, r, g = now.split(H, dim=1)
+            now = product(projected[t, ..., : 5 * H], hs[t], gates[t])  # (..., B, 5H)
+            now[..., : 4 * H].sigmoid_()
+            now[..., 4 * H :].tanh_()
+            i, f, o, r, g = now.split(H, dim=-1)
             c = torch.mul(f, cs[t], out=cs[t + 1]).addcmul_(i, g)
             inner = torch.tanh(c, out=squashed[t]) * o
-            h = torch.lerp(projected[t, :, 5 * H :], inner, r, out=hs[t + 1])
+            h = torch.lerp(projected[t, ..., 5 * H :], inner, r, out=hs[t + 1])
             if mask is not None:
                 h.mul_(mask)
         if learns:
@@ -86,13 +90,13 @@ class _HighwayLSTM(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, d_outputs: Tensor, d_last: Tensor) -> tuple[Tensor | None, ...]:
         projected, weight, mask, gates, squashed, hs, cs = ctx.saved_tensors
-        T, B, H = squashed.shape
-        product = products.PackedLinear(weight.T, None, rows=B)
-        i, f, o, r, g = gates.split(H, dim=2)
+        T, H = len(squashed), squashed.shape[-1]
+        product = _product_of_gates(weight, rows=squashed.shape[-2])
+        i, f, o, r, g = gates.split(H, dim=-1)
         carried = projected[..., 5 * H :]
         # What a step's gradients by h and c are multiplied by to give those by the gates before their nonlinearity.
         slopes = torch.empty_like(gates)
-        for_i, for_f, for_o, for_r, for_g = slopes.split(H, dim=2)  # (T, B, H) each
+        for_i, for_f, for_o, for_r, for_g = slopes.split(H, dim=-1)  # (T, ..., B, H) each
         torch.sub(1, gates, out=slopes).mul_(gates)  # of the sigmoids
         for_i.mul_(g)
         for_f.mul_(cs[:-1])
@@ -100,11 +104,11 @@ class _HighwayLSTM(torch.autograd.Function):
         for_r.mul_(torch.addcmul(-carried, o, squashed))
         torch.addcmul(i, i * g, g, value=-1, out=for_g)
         for_c = torch.addcmul(o, o * squashed, squashed, value=-1).mul_(r)
-        by_step = slopes.view(T, B, 5, H)
+        by_step = slopes.unflatten(-1, (5, H))
 
-        d_projected = torch.empty_like(projected)  # (T, B, 6H)
+        d_projected = torch.empty_like(projected)  # (T, ..., B, 6H)
         d_gates = d_projected[..., : 5 * H]
-        d_by_step = d_gates.unflatten(2, (5, H))
+        d_by_step = d_gates.unflatten(-1, (5, H))
         d_hs = torch.empty_like(squashed)
         d_h, d_c = torch.zeros_like(hs[0]), d_last.clone()
         for t in reversed(range(T)):
@@ -112,15 +116,38 @@ class _HighwayLSTM(torch.autograd.Function):
             if mask is not None:
                 d_h.mul_(mask)
             d_c.addcmul_(d_h, for_c[t])
-            torch.mul(by_step[t, :, :2], d_c[:, None], out=d_by_step[t, :, :2])
-            torch.mul(by_step[t, :, 2:4], d_h[:, None], out=d_by_step[t, :, 2:4])
-            torch.mul(by_step[t, :, 4], d_c, out=d_by_step[t, :, 4])
+            torch.mul(by_step[t, ..., :2, :], d_c[..., None, :], out=d_by_step[t, ..., :2, :])
+            torch.mul(by_step[t, ..., 2:4, :], d_h[..., None, :], out=d_by_step[t, ..., 2:4, :])
+            torch.mul(by_step[t, ..., 4, :], d_c, out=d_by_step[t, ..., 4, :])
             d_c.mul_(f[t])
             d_h = product(d_gates[t])
         torch.addcmul(d_hs, d_hs, r, value=-1, out=d_projected[..., 5 * H :])
-        together = d_gates.reshape(T * B, 5 * H)  # all steps in one product
-        d_weight = products.multiply(together.T, hs[:-1].reshape(T * B, H).T)
-        return d_projected, d_weight, d_h, d_c, None, None
+        return d_projected, _weight_gradient(d_gates, hs[:-1]), d_h, d_c, None, None
+
+
+def _product_of_state(weight: Tensor, rows: int) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """Writes to `out` (..., B, 5H) the sum of (..., B, 5H) and the product of `weight` with a state (..., B, H)."""
+    if weight.dim() == 2:
+        packed = products.PackedLinear(weight, None, rows=rows)
+        return lambda added, state, out: torch.add(added, packed(state), out=out)
+    across = weight.transpose(1, 2)  # (D, H, 5H)
+    return lambda added, state, out: torch.baddbmm(added, state, across, out=out)
+
+
+def _product_of_gates(weight: Tensor, rows: int) -> Callable[[Tensor], Tensor]:
+    """Takes gradients of the gates (..., B, 5H) to those of the state before (..., B, H)."""
+    if weight.dim() == 2:
+        return products.PackedLinear(weight.T, None, rows=rows)
+    return lambda d_gates: torch.bmm(d_gates, weight)
+
+
+def _weight_gradient(d_gates: Tensor, states: Tensor) -> Tensor:
+    """(..., 5H, H) from (T, ..., B, 5H) and (T, ..., B, H): all steps in one product."""
+    if d_gates.dim() == 3:
+        together = d_gates.reshape(-1, d_gates.shape[-1])
+        return products.multiply(together.T, states.reshape(len(together), -1).T)
+    together, before = (one.transpose(0, 1).flatten(1, 2) for one in (d_gates, states))  # (D, T * B, ...)
+    return torch.bmm(together.transpose(1, 2), before)
 
 
 class _Lookup(torch.autograd.Function):

@@ -10,6 +10,8 @@ Five things make it fast on a CPU, none changes a result beyond rounding:
 * directions know nothing of each other: where torch has two threads each takes one, and they meet at the end, not at
   every operation of every step.
 
+On a GPU, where sending an operation takes longer than most of them do, both directions go through each together.
+
 A slow twin by ordinary autograd stands in `tests/slow/pools.py`.
 """
 
@@ -20,6 +22,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from swag_af.nn import products
 from swag_af.nn.products import PackedLinear, filled_up, multiply
 from swag_af.nn.threads import side_by_side
 
@@ -141,7 +144,7 @@ class _LstmOutputs(torch.autograd.Function):
 
 def _parts(weight: torch.Tensor) -> list[slice]:
     """The directions, each by itself; together on a GPU, to which every operation is sent."""
-    return [slice(i, i + 1) for i in range(len(weight))] if weight.device.type == "cpu" else [slice(None)]
+    return [slice(None)] if products.is_launched(weight) else [slice(i, i + 1) for i in range(len(weight))]
 
 
 def _dealt(weight: torch.Tensor, kept: list[torch.Tensor]) -> list[tuple[slice, list[torch.Tensor]]]:
@@ -177,7 +180,7 @@ def _forward(
     d, hidden, _ = weight.shape
     rows = _doubled_update(table).flatten(0, 1)  # (d * Q, 4H)
     index = inputs + table.shape[1] * torch.arange(d, device=inputs.device)[:, None]  # (d, M)
-    recurrent = [PackedLinear(w.T, None, rows=alive[0]) for w in _doubled_update(weight)]
+    add_recurrent = _product_added(_doubled_update(weight), rows=alive[0])
     size = inputs.shape[1] if keep else alive[0]
     gates = table.new_empty(d, size, 4 * hidden)
     cells, squashed, outputs = (table.new_empty(d, size, hidden) for _ in range(3))
@@ -189,8 +192,7 @@ def _forward(
         before = slice(last, last + n)
         gate = gates[:, now] if keep else _lookup(rows, index[:, begin : begin + n])
         if step:
-            for direction, product in enumerate(recurrent):
-                gate[direction] += _product(product, outputs[direction], before)
+            add_recurrent(gate, outputs, before)
         gate.sigmoid_()
         update = gate[..., 3 * hidden :].mul_(2).sub_(1)
         enter, forget, leave = gate[..., : 3 * hidden].split(hidden, dim=2)  # (d, n, H) each
@@ -198,7 +200,7 @@ def _forward(
             torch.mul(forget, cells[:, before], out=cells[:, now]).addcmul_(enter, update)
         else:
             torch.mul(enter, update, out=cells[:, now])
-        torch.mul(cells[:, now], 2, out=squashed[:, now]).sigmoid_().mul_(2).sub_(1)
+        _tanh(cells[:, now], squashed[:, now])
         torch.mul(leave, squashed[:, now], out=outputs[:, now])
         if mask is not None:
             outputs[:, now].mul_(mask[:, :n])
@@ -231,7 +233,7 @@ def _through_time(
     """
     gates, cells, squashed, outputs = states
     d, hidden, _ = weight.shape
-    recurrent = [PackedLinear(w, None, rows=alive[0]) for w in weight]
+    set_recurrent = _product_set(weight, rows=alive[0])
     grad_output = gates.new_zeros(d, alive[0], hidden)  # from the step after; rows that ended hold 0
     grad_cell = torch.zeros_like(grad_output)
     work = gates.new_empty(d, alive[0], 3 * hidden)
@@ -259,10 +261,39 @@ def _through_time(
         _sigmoid_backward(above, gate[..., : 3 * hidden])
         _tanh_backward(above_update, update)
         if step:
-            for direction, product in enumerate(recurrent):
-                grad[direction] = _product(product, gates[direction], now)
+            set_recurrent(grad, gates, now)
         end -= n
     return gates, _weight_gradient(outputs, gates, alive)
+
+
+_Product = Callable[[torch.Tensor, torch.Tensor, slice], None]
+
+
+def _product_added(weight: torch.Tensor, rows: int) -> _Product:
+    """Adds to gates (d, n, 4H) the product of `weight` (d, H, 4H) with the rows `before` of outputs (d, M, H)."""
+    packed = [] if products.is_launched(weight) else [PackedLinear(w.T, None, rows=rows) for w in weight]
+
+    def add(gate: torch.Tensor, outputs: torch.Tensor, before: slice) -> None:
+        if not packed:
+            gate.baddbmm_(outputs[:, before], weight)
+        for direction, product in enumerate(packed):
+            gate[direction] += _product(product, outputs[direction], before)
+
+    return add
+
+
+def _product_set(weight: torch.Tensor, rows: int) -> _Product:
+    """Writes to gradients (d, n, H) the product of `weight` (d, H, 4H) with the rows `now` of gates (d, M, 4H)."""
+    packed = [] if products.is_launched(weight) else [PackedLinear(w, None, rows=rows) for w in weight]
+    back = weight.transpose(1, 2)
+
+    def put(grad: torch.Tensor, gates: torch.Tensor, now: slice) -> None:
+        if not packed:
+            grad.baddbmm_(gates[:, now], back, beta=0)
+        for direction, product in enumerate(packed):
+            grad[direction] = _product(product, gates[direction], now)
+
+    return put
 
 
 def _product(product: PackedLinear, table: torch.Tensor, rows: slice) -> torch.Tensor:
@@ -294,6 +325,14 @@ def _doubled_update(gates: torch.Tensor) -> torch.Tensor:
     doubled = gates.clone()
     doubled[..., 3 * gates.shape[-1] // 4 :] *= 2
     return doubled
+
+
+def _tanh(x: torch.Tensor, out: torch.Tensor) -> None:
+    """tanh of `x`, in the way that is fast where it is."""
+    if products.is_launched(x):
+        torch.tanh(x, out=out)
+    else:
+        torch.mul(x, 2, out=out).sigmoid_().mul_(2).sub_(1)
 
 
 def _lookup(rows: torch.Tensor, index: torch.Tensor) -> torch.Tensor:

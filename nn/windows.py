@@ -3,13 +3,16 @@
 A window's value is a sum of what each of its words gives at its place, so the product with the filters is
 done once per *distinct* word of a batch and a window costs a few lookups. A maximum passes its gradient to
 one window alone, so the gradient is a handful of additions per sequence and filter instead of a product per
-window. A slow twin by `torch.nn.functional.conv1d` stands in `tests/slow/pools.py`.
+window. On a GPU windows beyond a sequence's end are summed too, and masked: that is fewer operations. A slow twin by
+`torch.nn.functional.conv1d` stands in `tests/slow/pools.py`.
 """
 
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+
+from swag_af.nn import products
 
 
 def window_max_pool(
@@ -42,12 +45,11 @@ class _WindowMaxPool(torch.autograd.Function):
         flat = table.view(-1, n_filters)  # row q * n_places + place
         pooled = table.new_empty(len(ids), len(widths), n_filters)
         best = torch.empty(pooled.shape, dtype=torch.int32, device=ids.device) if keep else None
-        place = 0
+        of_width, place = _padded_max if products.is_launched(ids) else _ragged_max, 0
         for k, width in enumerate(widths):
-            index, alive = _windows(ids, lengths, width)  # (M, width), step by step
-            index = index * n_places + torch.arange(place, place + width, device=ids.device)
-            values = F.embedding_bag(index, flat, mode="sum")  # (M, C)
-            highest, position = _segment_max(values, alive, keep)
+            places = torch.arange(place, place + width, device=ids.device)
+            longest = ids.shape[1] - max(widths) + 1
+            highest, position = of_width(flat, ids * n_places, lengths, places, longest, keep)
             pooled[:, k] = highest
             if best is not None and position is not None:
                 best[:, k] = position
@@ -73,21 +75,23 @@ class _WindowMaxPool(torch.autograd.Function):
         return grad, None, None, None, None
 
 
-def _windows(ids: torch.Tensor, lengths: torch.Tensor, width: int) -> tuple[torch.Tensor, list[int]]:
-    """(M, width) ids of every whole window, those at position 0 first, and how many at each position."""
-    n_positions = max(int(lengths[0]) - width, 0) + 1
-    at = torch.arange(n_positions, device=ids.device)[:, None]
+def _ragged_max(
+    flat: torch.Tensor, rows: torch.Tensor, lengths: torch.Tensor, places: torch.Tensor, longest: int, keep: bool
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """(b, C) maximum over the whole windows of each sequence and, if kept, the position (int32) where it lies.
+
+    Place `o` of a window that begins with `rows` (b, T) at a position reads row `rows[position + o] + places[o]` of
+    `flat`. Windows are laid out position by position, without those beyond a sequence's end.
+    """
+    width = len(places)
+    at = torch.arange(max(longest - width, 0) + 1, device=rows.device)[:, None]
     whole = at <= (lengths - width).clamp(min=0)  # (T', b)
-    index = torch.stack([ids[:, o : o + n_positions].T[whole] for o in range(width)], dim=1)
-    return index, whole.sum(1).tolist()
-
-
-def _segment_max(values: torch.Tensor, alive: list[int], keep: bool) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """(b, C) maximum over positions and, if kept, the position (int32) where it lies."""
-    pooled = values[: alive[0]].clone()
+    index = torch.stack([rows[:, o : o + len(at)].T[whole] for o in range(width)], dim=1)  # (M, width)
+    values = F.embedding_bag(index + places, flat, mode="sum")  # (M, C)
+    first, *alive = whole.sum(1).tolist()
+    pooled, begin = values[:first].clone(), first
     best = torch.zeros(pooled.shape, dtype=torch.int32, device=values.device) if keep else None
-    begin = alive[0]
-    for position, n in enumerate(alive[1:], start=1):
+    for position, n in enumerate(alive, start=1):
         now = values[begin : begin + n]
         if best is not None:
             later = (now > pooled[:n]).int().mul_(position)  # positions rise, so the largest is the last gain
@@ -95,3 +99,16 @@ def _segment_max(values: torch.Tensor, alive: list[int], keep: bool) -> tuple[to
         torch.maximum(pooled[:n], now, out=pooled[:n])
         begin += n
     return pooled, best
+
+
+def _padded_max(
+    flat: torch.Tensor, rows: torch.Tensor, lengths: torch.Tensor, places: torch.Tensor, longest: int, keep: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`_ragged_max` by every window of the `longest` sequence, those beyond the end of another masked."""
+    width = len(places)
+    n = max(longest - width, 0) + 1
+    index = rows.unfold(1, width, 1)[:, :n] + places  # (b, T', width)
+    values = F.embedding_bag(index.reshape(-1, width), flat, mode="sum").view(len(rows), n, -1)
+    beyond = torch.arange(n, device=rows.device) > (lengths - width).clamp(min=0)[:, None]  # (b, T')
+    highest, position = values.masked_fill_(beyond[..., None], -torch.inf).max(dim=1)
+    return highest, position.int()

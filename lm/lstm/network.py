@@ -72,13 +72,16 @@ class DirectionalLM(nn.Module):
     def forward(self, x: Tensor, state: State | None = None, *, dropout: float = 0.0) -> tuple[Tensor, State]:
         """(T, B, H) embedded inputs to (T, B, H) outputs and the state after the last step."""
         last: State = []
-        for i, layer in enumerate(self.layers):
-            mask = None
-            if self.training and dropout:
-                mask = x.new_empty(x.shape[1:]).bernoulli_(1 - dropout).div_(1 - dropout)  # (B, H)
+        for i, (layer, mask) in enumerate(zip(self.layers, self.masks(x, dropout), strict=True)):
             x, layer_state = layer(x, state[i] if state is not None else None, mask)
             last.append(layer_state)
         return x, last
+
+    def masks(self, x: Tensor, dropout: float) -> list[Tensor | None]:
+        """(B, H) of each layer, for embedded inputs (T, B, H); None where nothing is dropped."""
+        if not (self.training and dropout):
+            return [None] * len(self.layers)
+        return [x.new_empty(x.shape[1:]).bernoulli_(1 - dropout).div_(1 - dropout) for _ in self.layers]
 
     def step(self, x: Tensor, state: State) -> tuple[Tensor, State]:
         """One embedded token a row, (B, H), from `state` to the top output (B, H) and the next state; no dropout."""
@@ -128,12 +131,10 @@ class BidirectionalLM(nn.Module):
         inputs, targets = (torch.stack(tables) for tables in zip(*batch.values(), strict=True))  # (D, T, B)
         fused = products.serves(self.embedding)
         found, embedding = gradients.lookup(inputs, self.embedding) if fused else (self.embedding[inputs], None)
-        outputs = []
-        for direction, ids, x in zip(batch, inputs, found, strict=True):
-            stack = self.forward_lm if direction == "forward" else self.backward_lm
-            outputs.append(stack(self._drop_types(x, ids), dropout=self.recurrent_dropout)[0])
+        stacks = [self.forward_lm if name == "forward" else self.backward_lm for name in batch]
+        read = self._read_together if products.is_launched(self.embedding) else self._read
         predicted = targets != 0
-        hidden, wanted = torch.stack(outputs)[predicted], targets[predicted]  # (M, H), (M,)
+        hidden, wanted = read(stacks, inputs, found)[predicted], targets[predicted]  # (M, H), (M,)
         n = len(wanted) // len(batch)
         if embedding is not None:
             loss, nats = gradients.cross_entropy(hidden, wanted, embedding, self.output_bias, divisor=n)
@@ -141,6 +142,26 @@ class BidirectionalLM(nn.Module):
             nats = nn.functional.cross_entropy(self.logits(hidden).float(), wanted, reduction="none")
             loss = nats.sum() / n
         return loss, dict(zip(batch, nats.detach().view(len(batch), n).mean(1), strict=True))
+
+    def _read(self, stacks: list[DirectionalLM], ids: Tensor, found: Tensor) -> Tensor:
+        """(D, T, B, H) outputs of `stacks` for the embeddings `found` (D, T, B, H) of `ids` (D, T, B)."""
+        both = zip(stacks, ids, found, strict=True)
+        return torch.stack([s(self._drop_types(x, i), dropout=self.recurrent_dropout)[0] for s, i, x in both])
+
+    def _read_together(self, stacks: list[DirectionalLM], ids: Tensor, found: Tensor) -> Tensor:
+        """`_read` a step of all stacks at a time, for a device where operations cost more than what they compute."""
+        kept, masks = [], []
+        for stack, own, x in zip(stacks, ids, found, strict=True):
+            kept.append(self._drop_types(x, own))
+            masks.append(stack.masks(x, self.recurrent_dropout))
+        read, zeros = torch.stack(kept), found.new_zeros(len(stacks), *found.shape[2:])  # (D, B, H)
+        for layers, own in zip(zip(*(s.layers for s in stacks), strict=True), zip(*masks, strict=True), strict=True):
+            mask = None if own[0] is None else torch.stack(own)
+            projected = torch.stack([layer.from_input(x) for layer, x in zip(layers, read, strict=True)], dim=1)
+            weight = torch.stack([layer.from_state.weight for layer in layers])  # (D, 5H, H)
+            outputs, _ = gradients.highway_lstm(projected.float(), weight, zeros, zeros, mask)
+            read = outputs.transpose(0, 1)
+        return read
 
     def _drop_types(self, found: Tensor, ids: Tensor) -> Tensor:
         if not (self.training and self.embedding_dropout):

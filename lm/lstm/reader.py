@@ -235,11 +235,13 @@ def _nats_along(reader: Reader, tops: Tensor, tokens: Tensor, lengths: Tensor) -
     """(n,) nats of `tokens` (n, T) after the first, from the outputs `tops` (T, n, H) before them."""
     wanted = torch.arange(1, tokens.shape[1], device=reader.device) < lengths[:, None]  # (n, T - 1)
     rows, at = wanted.nonzero(as_tuple=True)
-    nats = tops.new_zeros(len(tokens))
+    nats, total = tops.new_zeros(wanted.shape), tops.new_zeros(len(tokens))
     for row, t in zip(rows.split(reader.tile), at.split(reader.tile), strict=True):
         given = Distributions.of(reader.output(_padded(tops[t, row], reader.tile)))
-        nats.index_add_(0, row, given.nats(torch.arange(len(row), device=reader.device), tokens[row, t + 1]))
-    return nats
+        nats[row, t] = given.nats(torch.arange(len(row), device=reader.device), tokens[row, t + 1])
+    for column in nats.unbind(1):  # in this order, whatever the longest is: `index_add_` has none on a GPU
+        total += column
+    return total
 
 
 def _padded(x: Tensor, tile: int) -> Tensor:

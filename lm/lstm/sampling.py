@@ -11,7 +11,6 @@ happens elsewhere.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import islice
 
 import numpy as np
@@ -148,38 +147,40 @@ class _Draws(Columns):
 class _Slot:
     """A context at work: how far its row has come."""
 
-    def __init__(self, position: int, prompt: Prompt):
+    def __init__(self, position: int, prompt: Prompt, width: int):
         self.position = position
         self.rng = prompt.rng
         self.n_drawn = 0
         self.n_live = 0
         self.n_drawn_tokens = 0
         self.n_cut_off = self.n_too_short = 0
-        self.gold = _key(np.array(prompt.gold))
-        self.kept: dict[bytes, tuple[int, float, float]] = {self.gold: (_GOLD, 0.0, 0.0)}
-        """Ending to the number of its first draw and its nats, all and last; gold's come when it is through."""
+        self.width = width
+        gold = np.zeros((1, width), np.int32)
+        gold[0, : len(prompt.gold)] = prompt.gold
+        self.kept: dict[bytes, tuple[int, int, float, float]] = {_keys(gold)[0]: (_GOLD, len(prompt.gold), 0.0, 0.0)}
+        """Ending to the number of its first draw, its tokens and its nats, all and last; gold's nats come when it is
+        through."""
 
-    def keep(self, ending: np.ndarray, number: int, nats: float, last: float) -> None:
+    def keep(self, ending: bytes, number: int, length: int, nats: float, last: float) -> None:
         """Take note of a finished ending; of equal ones the first counts."""
-        key = _key(ending)
-        if key not in self.kept or number <= self.kept[key][0]:
-            self.kept[key] = number, nats, last
+        known = self.kept.get(ending)
+        if known is None or number <= known[0]:
+            self.kept[ending] = number, length, nats, last
 
-    def row(self, context_nats: float, width: int) -> SampledRow:
-        ordered = sorted(self.kept.items(), key=lambda item: item[1][0])
-        endings = [np.frombuffer(key, np.int32) for key, _ in ordered]
-        tokens = np.zeros((len(endings), width), np.int32)
-        for i, ending in enumerate(endings):
-            tokens[i, : len(ending)] = ending
-        nats, last = np.array([value[1:] for _, value in ordered], np.float32).T
-        lengths = np.array([len(ending) for ending in endings])
-        n_repeated = self.n_drawn - self.n_cut_off - self.n_too_short - (len(endings) - 1)
+    def row(self, context_nats: float) -> SampledRow:
+        numbers, lengths, nats, last = map(np.array, zip(*self.kept.values(), strict=True))
+        order = numbers.argsort()
+        tokens = np.frombuffer(b"".join(self.kept), np.int32).reshape(-1, self.width)[order]
+        n_repeated = self.n_drawn - self.n_cut_off - self.n_too_short - (len(tokens) - 1)
         rejected = Rejected(self.n_cut_off, self.n_too_short, n_repeated)
-        return SampledRow(tokens, lengths, nats, last, context_nats, self.n_drawn, self.n_drawn_tokens, rejected)
+        nats, last = (column[order].astype(np.float32) for column in (nats, last))
+        return SampledRow(tokens, lengths[order], nats, last, context_nats, self.n_drawn, self.n_drawn_tokens, rejected)
 
 
-def _key(ending: np.ndarray) -> bytes:
-    return ending.astype(np.int32).tobytes()
+def _keys(tokens: np.ndarray) -> list[bytes]:
+    """What tells the endings (n, L) int32 apart, 0 beyond each length."""
+    keys: list[bytes] = np.ascontiguousarray(tokens).view(np.dtype((np.void, tokens.shape[1] * 4)))[:, 0].tolist()
+    return keys
 
 
 class _Sampler:
@@ -201,7 +202,7 @@ class _Sampler:
         self.context_nats = torch.zeros(n, device=device)
         self.gold = torch.zeros(n, rules.max_tokens, dtype=torch.long, device=device)
         self.gold_length = torch.zeros(n, dtype=torch.long, device=device)
-        self.draws = self._new_draws(0, 0, np.zeros((0, rules.max_tokens)))
+        self.draws = self._no_draws()
 
     def run(self, prompts: Iterator[Prompt]) -> Iterator[tuple[int, SampledRow | None]]:
         numbered = enumerate(prompts)
@@ -229,7 +230,7 @@ class _Sampler:
         for i, (position, prompt) in zip(free, taken, strict=False):
             if not 0 < len(prompt.gold) <= self.rules.max_tokens:
                 raise ValueError(f"gold has {len(prompt.gold)} tokens; 1 to {self.rules.max_tokens} are possible")
-            self.slots[i] = _Slot(position, prompt)
+            self.slots[i] = _Slot(position, prompt, self.rules.max_tokens)
             self.gold[i, : len(prompt.gold)] = torch.tensor(prompt.gold, device=self.device)
             self.gold_length[i] = len(prompt.gold)
 
@@ -278,10 +279,12 @@ class _Sampler:
 
     def _finish(self, finished: _Draws) -> list[tuple[int, SampledRow | None]]:
         """Hand finished endings to their contexts; returns the rows that are now complete, or given up."""
-        slots, lengths, numbers = (x.tolist() for x in (finished.slot, finished.depth, finished.number))
-        whole = self.ends[finished.latest()].tolist()
+        if not len(finished):
+            return []
+        columns = (finished.slot, finished.depth, finished.number, self.ends[finished.latest()])
+        slots, lengths, numbers, whole = (column.tolist() for column in columns)
         nats, last = finished.nats.tolist(), finished.last.tolist()
-        tokens = finished.tokens.to("cpu", torch.int32).numpy()
+        keys = _keys(finished.tokens.to("cpu", torch.int32).numpy())
         for row, (i, length, number) in enumerate(zip(slots, lengths, numbers, strict=True)):
             slot = self.slots[i]
             slot.n_live -= 1
@@ -291,14 +294,14 @@ class _Sampler:
             elif number != _GOLD and length < self.rules.min_tokens:
                 slot.n_too_short += 1
             else:  # gold is as it is
-                slot.keep(tokens[row, :length], number, nats[row], last[row])
+                slot.keep(keys[row], number, length, nats[row], last[row])
         done: list[tuple[int, SampledRow | None]] = []
         for i in dict.fromkeys(slots):
             slot = self.slots[i]
             if slot.n_live:
                 continue
             if len(slot.kept) == 1 + self.rules.n_negatives:
-                done.append((slot.position, slot.row(float(self.context_nats[i]), self.rules.max_tokens)))
+                done.append((slot.position, slot.row(float(self.context_nats[i]))))
             elif slot.n_drawn >= self.rules.max_draws * self.rules.n_negatives:
                 done.append((slot.position, None))
             else:
@@ -308,7 +311,7 @@ class _Sampler:
 
     def _launch(self) -> _Draws:
         """The draws that are missing to the contexts at work; new contexts begin while there is room."""
-        launched = [self._new_draws(0, 0, np.zeros((0, self.rules.max_tokens)))]
+        slots, numbers, uniforms = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
         n_live = len(self.draws)
         for i, slot in self.slots.items():
             is_first = not slot.n_drawn
@@ -318,23 +321,29 @@ class _Sampler:
             wanted = min(wanted, self.rules.max_draws * self.rules.n_negatives - slot.n_drawn)
             if wanted <= 0:
                 continue
-            uniforms = slot.rng.random((wanted, self.rules.max_tokens))
+            drawn = slot.rng.random((wanted, self.rules.max_tokens))
             number = slot.n_drawn
             slot.n_drawn += wanted
             slot.n_live += wanted
             if is_first:
-                number, uniforms = _GOLD, np.concatenate((np.zeros((1, self.rules.max_tokens)), uniforms))
+                number, drawn = _GOLD, np.concatenate((np.zeros((1, self.rules.max_tokens)), drawn))
                 slot.n_live += 1
-            n_live += len(uniforms)
-            launched.append(self._new_draws(i, number, uniforms))
-        return reduce(_Draws.join, launched)
+            n_live += len(drawn)
+            slots.append(np.full(len(drawn), i))
+            numbers.append(np.arange(number, number + len(drawn)))
+            uniforms.append(drawn)
+        return self._new_draws(*map(np.concatenate, (slots, numbers, uniforms))) if slots else self._no_draws()
 
-    def _new_draws(self, slot: int, number: int, uniforms: np.ndarray) -> _Draws:
-        """A draw a row of `uniforms`, numbered from `number`."""
-        n = len(uniforms)
+    def _no_draws(self) -> _Draws:
+        nothing = np.zeros(0, np.int64)
+        return self._new_draws(nothing, nothing, np.zeros((0, self.rules.max_tokens)))
+
+    def _new_draws(self, slots: np.ndarray, numbers: np.ndarray, uniforms: np.ndarray) -> _Draws:
+        """A draw for each of `slots` (D,), numbered by `numbers` (D,), with a row of `uniforms` (D, L)."""
+        n = len(slots)
         return _Draws(
-            slot=torch.full((n,), slot, device=self.device),
-            number=torch.arange(number, number + n, device=self.device),
+            slot=torch.from_numpy(slots).to(self.device),
+            number=torch.from_numpy(numbers).to(self.device),
             depth=torch.zeros(n, dtype=torch.long, device=self.device),
             node=torch.zeros(n, dtype=torch.long, device=self.device),
             tokens=torch.zeros(n, self.rules.max_tokens, dtype=torch.long, device=self.device),

@@ -28,6 +28,7 @@ from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, P
 from swag_af.filters.neural import NeuralFilter, cross_entropy, stopping_size, stopping_split
 from swag_af.filters.sequences import sequences_of
 from swag_af.filters.threads import deciding_threads
+from swag_af.nn import products
 from swag_af.nn import threads as threads_module
 from swag_af.nn.device import mixed_precision
 from swag_af.nn.recurrent import lstm_max_pool
@@ -566,9 +567,14 @@ def falling_lengths(rng, b, longest):
     return torch.from_numpy(np.sort(rng.integers(1, longest + 1, b))[::-1].copy())
 
 
+@pytest.fixture(params=[False, True], ids=["", "as-on-a-gpu"])
+def launched(request, monkeypatch):
+    monkeypatch.setattr(products, "is_launched", lambda x: request.param)
+
+
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("masked", [False, True])
-def test_the_lstm_and_its_gradient_equal_the_slow_twin(masked, n_threads):
+def test_the_lstm_and_its_gradient_equal_the_slow_twin(masked, n_threads, launched):
     rng, b, hidden, n_inputs = np.random.default_rng(0), 6, 5, 11
     lengths = falling_lengths(rng, b, 7)
     alive = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
@@ -605,9 +611,10 @@ def test_one_thread_and_two_read_the_same_bits_whatever_the_number_of_sequences(
     assert torch.equal(*made)
 
 
-def test_the_word_filters_and_their_gradient_equal_a_convolution():
+@pytest.mark.parametrize("longest", [3, 8])
+def test_the_word_filters_and_their_gradient_equal_a_convolution(longest, launched):
     rng, b, n_filters, n_inputs, widths = np.random.default_rng(0), 9, 3, 12, (2, 3, 4, 5)
-    lengths = falling_lengths(rng, b, 8)
+    lengths = falling_lengths(rng, b, longest)
     ids = torch.from_numpy(rng.integers(1, n_inputs, (b, int(lengths[0]))))
     ids[torch.arange(ids.shape[1]) >= lengths[:, None]] = 0
     inputs = torch.from_numpy(rng.normal(size=(n_inputs, 4)))

@@ -121,15 +121,42 @@ def test_a_model_learns_what_plain_torch_would(batch):
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-def test_both_paths_learn_the_same_under_dropout(batch, monkeypatch):
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_all_paths_learn_the_same(batch, dropout, monkeypatch):
     torch.manual_seed(3)
-    model = BidirectionalLM(12, 16, 2, recurrent_dropout=0.3, embedding_dropout=0.3).train()
+    model = BidirectionalLM(12, 16, 2, recurrent_dropout=dropout, embedding_dropout=dropout).train()
     torch.manual_seed(4)
     fused, _ = model.losses(batch)
     monkeypatch.setattr(products, "serves", lambda x: False)
     torch.manual_seed(4)
     plain, _ = model.losses(batch)
     assert_same_gradients(fused, plain, list(model.parameters()))
+    torch.manual_seed(4)
+    again, _ = model.losses(batch)
+    monkeypatch.setattr(products, "is_launched", lambda x: True)  # as on a GPU
+    torch.manual_seed(4)
+    together, _ = model.losses(batch)
+    assert_same_gradients(again, together, list(model.parameters()))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_directions_read_together_are_those_read_alone(masked):
+    torch.manual_seed(0)
+    layers = [HighwayLSTMLayer(16) for _ in range(2)]
+    projected, h, c = random(7, 2, 3, 96), random(2, 3, 16), random(2, 3, 16)
+    mask = torch.empty(2, 3, 16).bernoulli_(0.8) / 0.8 if masked else None
+    weights = torch.stack([layer.from_state.weight for layer in layers])
+    outputs, last = gradients.highway_lstm(projected, weights, h, c, mask)
+    alone = [
+        gradients.highway_lstm(projected[:, i], weights[i], h[i], c[i], None if mask is None else mask[i])
+        for i in range(2)
+    ]
+    torch.testing.assert_close(outputs, torch.stack([one for one, _ in alone], dim=1))
+    probe = torch.randn(7, 2, 3, 16)
+    one = (outputs * probe).sum() + last.sum()
+    other = sum((alone[i][0] * probe[:, i]).sum() + alone[i][1].sum() for i in range(2))
+    inputs = [projected, h, c, *(layer.from_state.weight for layer in layers)]
+    assert_same_gradients(one, other, inputs)
 
 
 def test_mixed_precision_takes_the_plain_path_and_comes_close():
@@ -308,8 +335,11 @@ def test_as_many_learn_side_by_side_as_there_are_threads_and_models():
         assert n_trainers(None, "cpu", 5, n_tokens, n_types, lm) == 3
         assert n_trainers(None, "cpu", 2, n_tokens, n_types, lm) == 2
         assert n_trainers(None, "cpu", 5, 100, n_types, lm) == 1
-        assert n_trainers(None, "cuda", 5, n_tokens, n_types, lm) == 1
+        assert n_trainers(None, "cuda", 5, n_tokens, n_types, lm) == 3
+        assert n_trainers(None, "cuda", 5, 100_000, n_types, lm) == 1
         assert n_trainers(4, "cpu", 5, 100, n_types, lm) == 4
+    with threads(8):
+        assert n_trainers(None, "cuda", 5, n_tokens, n_types, lm) == 4
 
 
 def test_a_diary_is_followed_from_where_it_changes(tmp_path, monkeypatch):
