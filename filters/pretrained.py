@@ -10,7 +10,7 @@ from typing import Any, Literal
 import torch
 
 from swag_af.data.errors import InputError
-from swag_af.nn.pretrained import import_transformers, read_config, readable
+from swag_af.nn.pretrained import import_transformers, read_config, read_tokenizer, readable
 from swag_af.nn.training import Adam
 
 Head = Literal["AutoModelForMultipleChoice", "AutoModelForSequenceClassification"]
@@ -34,8 +34,7 @@ def load_config(model: str, head: Head) -> Any:
 
 def load_tokenizer(model: str, config: Any, max_length: int) -> Any:
     """The model's tokenizer, which cuts pairs at `max_length` or at what the model can read."""
-    with readable(model):
-        tokenizer = import_transformers().AutoTokenizer.from_pretrained(model)
+    tokenizer = read_tokenizer(model, config)
     # Many tokenizers do not know how much their model reads; RoBERTa's positions begin at 2.
     n_positions = getattr(config, "max_position_embeddings", None) or 0
     limits = [max_length, tokenizer.model_max_length, n_positions - 2 if n_positions > 2 else None]

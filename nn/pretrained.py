@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.manifests import sha256_file
 
 
@@ -22,12 +22,24 @@ def read_config(model: str) -> Any:
         return transformers.AutoConfig.from_pretrained(model)
 
 
+def read_tokenizer(model: str, config: Any) -> Any:
+    """The tokenizer of a model of that configuration; InputError where it cannot be had, or has no words."""
+    with readable(model):
+        tokenizer = import_transformers().AutoTokenizer.from_pretrained(model, config=config)
+        if len(tokenizer) <= len(set(tokenizer.all_special_ids)):  # transformers 5 makes one of no files at all
+            raise OSError("its tokenizer has no words: its files are missing")
+    return tokenizer
+
+
 @contextlib.contextmanager
 def readable(model: str) -> Iterator[None]:
-    """Loading without transformers' remarks about the new head, and its failures as one line."""
+    """Loading without transformers' remarks about the new head, and its failures as one line; what is fetched shows its
+    progress, and what is read from a folder none."""
     logging = import_transformers().utils.logging
-    before = logging.get_verbosity()
+    before, is_shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
+    if is_shown and Path(model).is_dir():
+        logging.disable_progress_bar()
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError) as error:
@@ -38,14 +50,18 @@ def readable(model: str) -> Iterator[None]:
         ) from error
     finally:
         logging.set_verbosity(before)
+        if is_shown:
+            logging.enable_progress_bar()
 
 
 def import_transformers() -> Any:
-    """The package; InputError where it is missing."""
+    """The package; InputError where it is missing, or something that it needs is."""
     try:
         import transformers
     except ImportError as error:
-        raise InputError("transformers is not installed. Install it with: pip install 'swag-af[hf]'") from error
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == "transformers"
+        what = "is not installed" if is_missing else f"cannot be imported ({in_one_line(error, 100)})"
+        raise InputError(f"transformers {what}. Install it with: pip install 'swag-af[hf]'") from error
     return transformers
 
 

@@ -4,6 +4,7 @@ Letters: `b` sequences read together, `T` tokens of each, `V` token types.
 """
 
 import copy
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ import torch
 
 from swag_af.data.errors import InputError
 from swag_af.nn.device import pick_device
-from swag_af.nn.pretrained import import_transformers, read_config, readable, told_by
+from swag_af.nn.pretrained import import_transformers, read_config, read_tokenizer, readable, told_by
 
 Precision = Literal["auto", "float32", "bfloat16"]
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -43,6 +44,11 @@ class Causal:
         return device
 
     @cached_property
+    def _past(self) -> str:
+        """What transformers calls that which has been read: another name from 5.24 on."""
+        return "cache" if "cache" in inspect.signature(self.network.forward).parameters else "past_key_values"
+
+    @cached_property
     def ends(self) -> frozenset[int]:
         """The ids that end a text: those that stand for no text."""
         told = self.network.generation_config.eos_token_id
@@ -62,7 +68,7 @@ class Causal:
     def read(self, ids: torch.Tensor, past: Any = None) -> tuple[torch.Tensor, Any]:
         """(b, T, V) float32 logits of what follows each of `ids` (b, T), and all that has been read; `past` goes on
         from there, and must not be used again."""
-        made = self.network(input_ids=ids.to(self.device), past_key_values=past, use_cache=True)
+        made = self.network(input_ids=ids.to(self.device), use_cache=True, **{self._past: past})
         return made.logits.float(), made.past_key_values
 
     def record(self) -> dict[str, Any]:
@@ -87,8 +93,8 @@ def load_causal(model: str, *, device: str = "auto", precision: Precision = "aut
     where = pick_device(device)
     is_bf16 = precision == "bfloat16" or (precision == "auto" and where.type == "cuda")
     transformers, config = import_transformers(), read_config(model)
+    tokenizer = read_tokenizer(model, config)
     with readable(model):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(model)
         network = transformers.AutoModelForCausalLM.from_pretrained(
             model, config=config, torch_dtype=torch.bfloat16 if is_bf16 else torch.float32
         )
