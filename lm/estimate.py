@@ -100,7 +100,7 @@ def estimate(options: GenerateOptions) -> Estimate:
     workers = workers_of(job, blocks, V)
     n_copied = len(copied)
     per_second = _rate(workers, lm, V, job.device)
-    beside = SECONDS_A_TOKEN[job.device] / torch.get_num_threads()
+    beside = SECONDS_A_TOKEN[job.device] / (torch.get_num_threads() if job.device == "cpu" else workers)
     a_token = GENERATE_OVER_FLOOR * token_operations(V, lm) / per_second + beside
     n, n_made = len(job.contexts), len(job.contexts) - n_copied
     lazy = options.features == "lazy"

@@ -69,15 +69,29 @@ def listed(stem: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def texts_of(record: Record, stem: str) -> list[str | None]:
     """The texts of a list or of several columns (`listed`); None for a null in a list, an empty cell of a column, and
-    one of several columns that the record lacks while it has others."""
+    one of several columns that the record lacks while it has others, or others after it."""
     names = listed(stem, tuple(record)) or _several(stem, record)
     if not names:
         raise RowError(f"has no {stem}")
     if names != (stem,):
-        values: Any = [optional(record, name) for name in names]
+        values: Any = [optional(record, name) for name in (names if "," in stem else _without_gaps(names))]
     else:
         values = as_list(record[stem], stem)
     return [_item(value, i, stem) for i, value in enumerate(values)]
+
+
+_MOST_NUMBERS = 100
+"""Further apart, the numbers of columns are no places in a list."""
+
+
+def _without_gaps(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Numbered columns, with those between that a record lacks."""
+    stem = names[0].rstrip("0123456789")
+    there = {int(re.sub(r"^.*?(\d+)$", r"\1", name)): name for name in names}
+    numbers = range(min(there), 1 + max(there))
+    if len(numbers) == len(there) or len(numbers) > _MOST_NUMBERS:
+        return names
+    return tuple(there.get(number, f"{stem}{number}") for number in numbers)
 
 
 def _several(stem: str, record: Record) -> tuple[str, ...]:

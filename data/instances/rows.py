@@ -174,7 +174,8 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
         given = [text for text in texts if text is not None]
         options, gold = drawn_order((text_of(row, columns.gold_column), *given))
     else:
-        gold, texts = gold_of(row, columns.label_column, columns.endings_column, base=plan.base)
+        whole = _with_first_option(row, plan)
+        gold, texts = gold_of(whole, columns.label_column, columns.endings_column, base=plan.base)
         gold -= sum(text is None for text in texts[:gold])
         options = tuple(text for text in texts if text is not None)
         there = tuple(i for i, text in enumerate(texts) if text is not None)
@@ -184,6 +185,13 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     if len(options) < 2:
         raise RowError(f"has {len(options)} options, where two or more are due")
     return Found(id, context, options, gold, start, places=places, names=names)
+
+
+def _with_first_option(row: Record, plan: Plan) -> Record:
+    """The row, with the first of numbered columns where it lacks that: the others would all move up."""
+    first = next(iter(listed(plan.columns.endings_column, plan.names)), "")
+    is_numbered = first != plan.columns.endings_column and "," not in plan.columns.endings_column
+    return {**row, first: None} if is_numbered and first and first not in row else row
 
 
 def _check_last_option(row: Record, options: str) -> None:

@@ -45,7 +45,7 @@ class Causal:
 
     @cached_property
     def _past(self) -> str:
-        """What transformers calls that which has been read: another name from 5.24 on."""
+        """What transformers calls that which has been read: another name in 5.24."""
         return "cache" if "cache" in inspect.signature(self.network.forward).parameters else "past_key_values"
 
     @cached_property

@@ -5,7 +5,7 @@ import torch
 from swag_af.lm.lstm.reader import LIVE_TILES, TILE
 from swag_af.lm.options import LMOptions
 
-SECONDS_A_TOKEN = {"cpu": 7e-6, "cuda": 8e-7}
+SECONDS_A_TOKEN = {"cpu": 7e-6, "cuda": 5e-7}
 """Core seconds a token takes beside its products: drawing, sorting, copying. Next to nothing at the paper's size, most
 of the time with a small model, and nearly all of it on a GPU (an H100, docs/PERFORMANCE.md)."""
 

@@ -115,6 +115,31 @@ def test_rows_may_lack_the_last_of_lettered_columns(tmp_path: Path) -> None:
     assert [len(one.options) for one in made.instances] == [3, 4, 3] * 3
 
 
+@pytest.mark.parametrize(
+    ("lost", "stem", "first"), [(0, "ending", 0), (2, "ending", 0), (1, "a", 1), (3, "option_", 1)]
+)
+def test_a_numbered_column_that_a_row_lacks_moves_no_option_up(
+    tmp_path: Path, lost: int, stem: str, first: int
+) -> None:
+    """The label was taken for that of the option after it."""
+    rows = []
+    for i in range(30):
+        options = {f"{stem}{first + k}": f"says {i} words and {k} more." for k in range(4)}
+        rows.append({"question": f"What is {i}?", **options, "label": first + i % 4})
+        if i % 5 == 3 and i % 4 != lost:
+            del rows[-1][f"{stem}{first + lost}"]
+    made = read(tmp_path, rows)
+    assert answers(made) == [f"says {i} words and {i % 4} more." for i in range(30)]
+    (places,) = {one.places for one in made.instances if len(one.options) == 3}
+    assert places == (() if lost == 3 else tuple(k for k in range(4) if k != lost))
+
+
+def test_numbers_far_apart_are_no_places(tmp_path: Path) -> None:
+    rows = [{"question": f"q {i}", "answer2019": f"a{i}", "answer2150": f"b{i}", "label": i % 2} for i in range(12)]
+    made = read(tmp_path, rows, columns=InstanceColumns(endings_column="answer", label_column="label"))
+    assert answers(made) == [f"{'ab'[i % 2]}{i}" for i in range(12)]
+
+
 def test_an_option_that_only_later_rows_have_is_told(tmp_path: Path) -> None:
     """It was left out without a word."""
     rows = lettered(300, lambda i: i > 250)
