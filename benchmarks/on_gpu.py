@@ -6,12 +6,12 @@
 `train`: tokens a second of `train-lm`'s own loop, 512 units, both directions of each sequence, lengths and ids as in
 `train_lm.py`; the reference is the same loop with every direction and step by itself and gradients by autograd.
 `generate`: seconds a context of 1,023 negatives, sampling and the features of the backward model, model and contexts as
-in `generate.py`; the reference is the floor of its matrix products, at the rate of a large one measured just before.
+in `generate.py`; the reference is the floor of its matrix products, at the rate of a large one measured just after.
 `filter`: milliseconds a step of the ensemble's fit, forward, gradients and Adam, at the sizes of `filter_step.py`; the
 reference is the same step by one thread of the machine's processor.
 
-On a machine without a GPU it says so. Sending an operation takes longer there than most of them do, so figures depend
-on the processor as well: its name and that of the GPU are printed.
+Sending an operation to a GPU takes longer than most of them do, so figures depend on the processor as well: its name
+and that of the GPU are printed. On a machine without a GPU it says so.
 """
 
 import argparse

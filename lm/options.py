@@ -107,7 +107,7 @@ class TrainLMOptions(Options):
     """Where folds are trained."""
     workers: int | None = None
     """Folds trained at once, each with a model in memory. Not given: as many as torch has threads (`OMP_NUM_THREADS`),
-    4 at most on a GPU, 1 with little to learn from, and as many as a cluster has room for. Does not change the weights
+    2 at most on a GPU, 1 with little to learn from, and as many as a cluster has room for. Does not change the weights
     that a CPU learns: each of the folds asked for has an equal share of the threads, however many are trained at
     once."""
 

@@ -6,6 +6,8 @@ once. Elsewhere by torch's own on packed sequences. Its parameters are those of 
 Letters: `n` sequences, `M` tokens of all of them, one sequence after another, `I` numbers an input, `H` hidden units.
 """
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,10 +109,20 @@ class BiLSTM(nn.Module):
         """(n, T, 2H) outputs, sequences in the order given and zeros after their ends; (n, T) where they are."""
         back = steps.order.argsort()
         packed = PackedSequence(tokens[steps.tokens[0]], torch.tensor(steps.alive), steps.order, back)
-        with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):  # torch's default there is 10 bits of mantissa
+        with _without_tf32():
             padded, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
         at = torch.arange(padded.shape[1], device=padded.device)
         return padded, at < steps.lengths[back][:, None]
+
+
+@contextmanager
+def _without_tf32() -> Iterator[None]:
+    """cuDNN's LSTMs in fp32, where torch's default is 10 bits of mantissa. Whoever has set torch's newer options of
+    precision has said what is wanted, and torch refuses the older one."""
+    with ExitStack() as stack:
+        with suppress(RuntimeError):
+            stack.enter_context(torch.backends.cudnn.flags(enabled=True, allow_tf32=False))
+        yield
 
 
 def _gates_in_our_order(parameter: Tensor) -> Tensor:

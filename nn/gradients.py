@@ -2,9 +2,9 @@
 
 The whole recurrence of a layer, and both ends of the shared embedding: looking words up, and the output layer with its
 cross-entropy, whose (M, V) logits never exist whole. They multiply through `products`, which carries no gradient; that
-is why these exist. On a GPU the recurrence is of use too, where a step costs as many launches as it has operations;
-the rest, and all of it under autocast on a CPU, is torch's own there (`products.serves` says where). The tests hold
-them equal.
+is why these exist. On a GPU, where a step costs as many launches as it has operations, the recurrence is used as well,
+under autocast too; all else is torch's own there, as everything is under autocast on a CPU (`products.serves`). The
+tests hold both ways equal.
 
 Letters: `T` steps, `D` directions, `B` sequences, `M` rows, `H` hidden units, `V` token types.
 """

@@ -36,9 +36,9 @@ def readable(model: str) -> Iterator[None]:
     """Loading without transformers' remarks about the new head, and its failures as one line; what is fetched shows its
     progress, and what is read from a folder none."""
     logging = import_transformers().utils.logging
-    before, is_shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    before, hides = logging.get_verbosity(), Path(model).is_dir() and logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
-    if is_shown and Path(model).is_dir():
+    if hides:
         logging.disable_progress_bar()
     try:
         yield
@@ -50,7 +50,7 @@ def readable(model: str) -> Iterator[None]:
         ) from error
     finally:
         logging.set_verbosity(before)
-        if is_shown:
+        if hides:
             logging.enable_progress_bar()
 
 
@@ -60,8 +60,9 @@ def import_transformers() -> Any:
         import transformers
     except ImportError as error:
         is_missing = isinstance(error, ModuleNotFoundError) and error.name == "transformers"
-        what = "is not installed" if is_missing else f"cannot be imported ({in_one_line(error, 100)})"
-        raise InputError(f"transformers {what}. Install it with: pip install 'swag-af[hf]'") from error
+        why = "is not installed. Install it" if is_missing else "cannot be imported ({}). Install what it needs"
+        told = why.format(in_one_line(error, 100))
+        raise InputError(f"transformers {told} with: pip install 'swag-af[hf]'") from error
     return transformers
 
 

@@ -24,7 +24,7 @@ def window_max_pool(
     is zero and fills up what lies beyond a sequence. `ids` (b, T) names rows of it, `lengths` (b,) falls.
     A sequence shorter than a width is one window of that width.
     """
-    assert ids.shape[1] >= int(lengths[0])
+    assert products.is_launched(ids) or ids.shape[1] >= int(lengths[0])  # a GPU would be waited for
     ids = F.pad(ids, (0, max(widths) - 1))
     table = table.to(torch.promote_types(table.dtype, torch.float32))  # bf16 in mixed precision
     pooled: torch.Tensor = _WindowMaxPool.apply(table, ids, lengths, widths, torch.is_grad_enabled())
@@ -46,10 +46,10 @@ class _WindowMaxPool(torch.autograd.Function):
         pooled = table.new_empty(len(ids), len(widths), n_filters)
         best = torch.empty(pooled.shape, dtype=torch.int32, device=ids.device) if keep else None
         of_width, place = _padded_max if products.is_launched(ids) else _ragged_max, 0
+        rows, longest = ids * n_places, ids.shape[1] - max(widths) + 1
         for k, width in enumerate(widths):
             places = torch.arange(place, place + width, device=ids.device)
-            longest = ids.shape[1] - max(widths) + 1
-            highest, position = of_width(flat, ids * n_places, lengths, places, longest, keep)
+            highest, position = of_width(flat, rows, lengths, places, longest, keep)
             pooled[:, k] = highest
             if best is not None and position is not None:
                 best[:, k] = position

@@ -62,36 +62,42 @@ def listed(stem: str, names: tuple[str, ...]) -> tuple[str, ...]:
     several = tuple(part.strip() for part in stem.split(","))
     if len(several) > 1:
         return several if set(several) <= set(names) else ()
+    return tuple(name for _, name in _numbered(stem, names))
+
+
+def _numbered(stem: str, names: tuple[str, ...]) -> list[tuple[int, str]]:
+    """The number and the name of each of `names` that is `stem` with a number behind it, ascending."""
     pattern = re.compile(re.escape(stem.removesuffix("s")) + r"s?[-_ ]?(\d+)")
-    numbered = ((found, name) for name in names if (found := pattern.fullmatch(name)))
-    return tuple(name for _, name in sorted((int(found[1]), name) for found, name in numbered))
+    return sorted((int(found[1]), name) for name in names if (found := pattern.fullmatch(name)))
+
+
+def with_places(record: Record, stem: str, names: tuple[str, ...]) -> Record:
+    """`record`, with an empty cell for each of the numbered columns among `names` that it lacks while it has others:
+    lines of JSON may leave out an option, and those after it keep their places."""
+    missing = _lacking(stem, names, tuple(record))
+    return {**record, **dict.fromkeys(missing)} if missing else record
+
+
+@lru_cache(maxsize=256)
+def _lacking(stem: str, names: tuple[str, ...], own: tuple[str, ...]) -> tuple[str, ...]:
+    if not stem or "," in stem or stem in names or stem in own:
+        return ()
+    there = {number for number, _ in _numbered(stem, own)}
+    known = dict(reversed(_numbered(stem, names)))
+    return tuple(name for number, name in known.items() if number not in there) if there else ()
 
 
 def texts_of(record: Record, stem: str) -> list[str | None]:
     """The texts of a list or of several columns (`listed`); None for a null in a list, an empty cell of a column, and
-    one of several columns that the record lacks while it has others, or others after it."""
+    one of several columns that the record lacks while it has others."""
     names = listed(stem, tuple(record)) or _several(stem, record)
     if not names:
         raise RowError(f"has no {stem}")
     if names != (stem,):
-        values: Any = [optional(record, name) for name in (names if "," in stem else _without_gaps(names))]
+        values: Any = [optional(record, name) for name in names]
     else:
         values = as_list(record[stem], stem)
     return [_item(value, i, stem) for i, value in enumerate(values)]
-
-
-_MOST_NUMBERS = 100
-"""Further apart, the numbers of columns are no places in a list."""
-
-
-def _without_gaps(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Numbered columns, with those between that a record lacks."""
-    stem = names[0].rstrip("0123456789")
-    there = {int(re.sub(r"^.*?(\d+)$", r"\1", name)): name for name in names}
-    numbers = range(min(there), 1 + max(there))
-    if len(numbers) == len(there) or len(numbers) > _MOST_NUMBERS:
-        return names
-    return tuple(there.get(number, f"{stem}{number}") for number in numbers)
 
 
 def _several(stem: str, record: Record) -> tuple[str, ...]:

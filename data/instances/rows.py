@@ -18,6 +18,7 @@ from swag_af.data.cells.values import (
     text_of,
     texts_of,
     with_nested,
+    with_places,
     word_of,
 )
 from swag_af.data.cells.words import source_of, variant_of
@@ -89,7 +90,8 @@ def rows_of(source: Source, plan: Plan, name: str) -> Iterator[tuple[str, Record
     asked |= {part for column in columns for part in listed(column, source.columns)}
     asked |= {OBJECTS} if plan.tagged else set()
     for where, row in source.read([column for column in source.columns if column in asked]):
-        yield f"{name}, {where}", with_nested(row, dotted) if dotted else row
+        whole = with_places(row, plan.columns.endings_column, plan.names)
+        yield f"{name}, {where}", with_nested(whole, dotted) if dotted else whole
 
 
 def _plain(row: Record, plan: Plan, where: str) -> Sequence[Record]:
@@ -174,8 +176,7 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
         given = [text for text in texts if text is not None]
         options, gold = drawn_order((text_of(row, columns.gold_column), *given))
     else:
-        whole = _with_first_option(row, plan)
-        gold, texts = gold_of(whole, columns.label_column, columns.endings_column, base=plan.base)
+        gold, texts = gold_of(row, columns.label_column, columns.endings_column, base=plan.base)
         gold -= sum(text is None for text in texts[:gold])
         options = tuple(text for text in texts if text is not None)
         there = tuple(i for i, text in enumerate(texts) if text is not None)
@@ -185,13 +186,6 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     if len(options) < 2:
         raise RowError(f"has {len(options)} options, where two or more are due")
     return Found(id, context, options, gold, start, places=places, names=names)
-
-
-def _with_first_option(row: Record, plan: Plan) -> Record:
-    """The row, with the first of numbered columns where it lacks that: the others would all move up."""
-    first = next(iter(listed(plan.columns.endings_column, plan.names)), "")
-    is_numbered = first != plan.columns.endings_column and "," not in plan.columns.endings_column
-    return {**row, first: None} if is_numbered and first and first not in row else row
 
 
 def _check_last_option(row: Record, options: str) -> None:

@@ -22,13 +22,14 @@ from swag_af.data.cells.values import (
     text_of,
     texts_of,
     with_nested,
+    with_places,
     word_of,
 )
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, RowError
 from swag_af.data.files import json_value
 from swag_af.data.pool.options import Columns
-from swag_af.data.sources import Record, Source
+from swag_af.data.sources import Record, Records, Source
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,12 @@ def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:
     return [name for name in names if name in wanted]
 
 
+def records_of(source: Source, layout: Layout) -> Records:
+    """The rows of a source, each with all the endings that the first has, empty where it lacks one."""
+    for where, record in source.read(columns_read(layout, source.columns)):
+        yield where, with_places(record, layout.columns.endings_column, source.columns)
+
+
 def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: LabelBase) -> list[Layout]:
     """The layouts, each with the number from which its labels count: `wanted`, or what all rows of its sources say."""
 
@@ -210,7 +217,7 @@ def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: Lab
 def _label_cells(source: Source, layout: Layout) -> Cells:
     """The labels of a source, each with its endings, up to a row whose gold has a column of its own."""
     columns = layout.columns
-    records = (with_nested(row, _dotted(columns)) for _, row in source.read(columns_read(layout, source.columns)))
+    records = (with_nested(row, _dotted(columns)) for _, row in records_of(source, layout))
     labelled = takewhile(lambda row: not _has_gold(row, columns), records)
     return label_cells(labelled, columns.label_column, columns.endings_column)
 

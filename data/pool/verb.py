@@ -24,7 +24,7 @@ from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable, sha256_file
 from swag_af.data.pool.assembly import tagged
-from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of, with_bases
+from swag_af.data.pool.columns import NO_FOLD, Layout, layout_of, question_of, records_of, with_bases
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
 from swag_af.data.pool.guard import Flag
 from swag_af.data.pool.in_context import tag_in_context
@@ -180,7 +180,7 @@ class _Reading:
             if not drops_empty:
                 advice = "Mend those rows, or take them out; --drop-empty leaves out those without negatives."
             faults = Faults(str(source.path), advice)
-            for where, record in source.read(columns_read(layout, source.columns)):
+            for where, record in records_of(source, layout):
                 try:
                     question = question_of(record, layout)
                     if self._may_be_read(question.context):

@@ -329,7 +329,7 @@ class _Sampler:
                 number, drawn = _GOLD, np.concatenate((np.zeros((1, self.rules.max_tokens)), drawn))
                 slot.n_live += 1
             n_live += len(drawn)
-            slots.append(np.full(len(drawn), i))
+            slots.append(np.full(len(drawn), i, np.int64))
             numbers.append(np.arange(number, number + len(drawn)))
             uniforms.append(drawn)
         return self._new_draws(*map(np.concatenate, (slots, numbers, uniforms))) if slots else self._no_draws()

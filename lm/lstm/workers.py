@@ -9,12 +9,12 @@ SECONDS_A_TOKEN = {"cpu": 7e-6, "cuda": 5e-7}
 """Core seconds a token takes beside its products: drawing, sorting, copying. Next to nothing at the paper's size, most
 of the time with a small model, and nearly all of it on a GPU (an H100, docs/PERFORMANCE.md)."""
 
-_LEARN_ON_A_GPU = 4
-"""Models that learn side by side on a GPU at most: it waits for the process most of the time. Two learnt 1.8 times as
-much as one (docs/PERFORMANCE.md)."""
+_LEARN_ON_A_GPU = 2
+"""Models that learn side by side on a GPU where nobody says how many: it waits for the process most of the time. Two
+learnt 1.8 times as much as one, more were not tried (docs/PERFORMANCE.md)."""
 
-_LEARNT_A_SECOND = 25_000
-"""Tokens, on a GPU, by one process."""
+LEARNT_A_SECOND = 25_000
+"""Tokens, in both directions, on a GPU, by one process."""
 
 _TOKENS_AN_ENDING = 45
 """Drawn and scored, forwards and backwards, its context's share included."""
@@ -46,14 +46,14 @@ def n_workers(asked: int | None, device: str, n_endings: int, n_types: int, lm: 
 def n_trainers(asked: int | None, device: str, n_models: int, n_tokens: int, n_types: int, lm: LMOptions) -> int:
     """Processes that train `n_models` from `n_tokens` in all: those asked for, otherwise as many as torch has threads.
 
-    One where there is little to learn from, four at most on a GPU. The weights do not depend on it, but for what a GPU
+    One where there is little to learn from, two at most on a GPU. The weights do not depend on it, but for what a GPU
     rounds otherwise each time.
     """
     if asked is not None:
         return asked
     on_gpu = device != "cpu"
     products = n_tokens * 2 * training_operations(n_types, lm) / _OPERATIONS_A_SECOND
-    seconds = n_tokens / _LEARNT_A_SECOND if on_gpu else products
+    seconds = n_tokens / LEARNT_A_SECOND if on_gpu else products
     most = min(torch.get_num_threads(), n_models, _LEARN_ON_A_GPU if on_gpu else n_models)
     return 1 if seconds < _SECONDS_WORTH else most
 

@@ -13,6 +13,8 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.pool.options import Columns, PoolOptions
+from swag_af.data.pool.verb import pool
 from swag_af.data.sources import open_source
 from swag_af.data.text.wording import text_key
 
@@ -115,29 +117,55 @@ def test_rows_may_lack_the_last_of_lettered_columns(tmp_path: Path) -> None:
     assert [len(one.options) for one in made.instances] == [3, 4, 3] * 3
 
 
-@pytest.mark.parametrize(
-    ("lost", "stem", "first"), [(0, "ending", 0), (2, "ending", 0), (1, "a", 1), (3, "option_", 1)]
-)
-def test_a_numbered_column_that_a_row_lacks_moves_no_option_up(
-    tmp_path: Path, lost: int, stem: str, first: int
-) -> None:
-    """The label was taken for that of the option after it."""
-    rows = []
+LACKING = [(0, "ending", 0), (2, "ending", 0), (0, "a", 1), (1, "a", 1), (3, "option_", 1)]
+
+
+def numbered(stem: str, first: int, lost: int) -> Rows:
+    """Questions with four options, of which every fifth row lacks one that is not right."""
+    rows: Rows = []
     for i in range(30):
         options = {f"{stem}{first + k}": f"says {i} words and {k} more." for k in range(4)}
         rows.append({"question": f"What is {i}?", **options, "label": first + i % 4})
         if i % 5 == 3 and i % 4 != lost:
             del rows[-1][f"{stem}{first + lost}"]
-    made = read(tmp_path, rows)
+    return rows
+
+
+@pytest.mark.parametrize(("lost", "stem", "first"), LACKING)
+def test_a_numbered_column_that_a_row_lacks_moves_no_option_up(
+    tmp_path: Path, lost: int, stem: str, first: int
+) -> None:
+    """The label was taken for that of the option after it."""
+    made = read(tmp_path, numbered(stem, first, lost))
     assert answers(made) == [f"says {i} words and {i % 4} more." for i in range(30)]
     (places,) = {one.places for one in made.instances if len(one.options) == 3}
     assert places == (() if lost == 3 else tuple(k for k in range(4) if k != lost))
 
 
-def test_numbers_far_apart_are_no_places(tmp_path: Path) -> None:
-    rows = [{"question": f"q {i}", "answer2019": f"a{i}", "answer2150": f"b{i}", "label": i % 2} for i in range(12)]
+@pytest.mark.parametrize(("lost", "stem", "first"), LACKING)
+def test_a_pool_keeps_the_places_of_such_options_too(tmp_path: Path, lost: int, stem: str, first: int) -> None:
+    path = written(tmp_path / "rows.jsonl", numbered(stem, first, lost))
+    columns = Columns(context_column="question", endings_column=stem)
+    made = pool(PoolOptions((path,), tmp_path / "pool", columns=columns, tagger="none"))
+    assert [context.gold for context in made.contexts] == [f"says {i} words and {i % 4} more." for i in range(30)]
+
+
+@pytest.mark.parametrize("numbers", [(10, 20, 30), (1, 3, 5), (0, 1, 3), (2019, 2021, 2150)])
+def test_numbers_that_no_row_has_are_no_places(tmp_path: Path, numbers: tuple[int, ...]) -> None:
+    rows = [
+        {"question": f"q {i}", **{f"answer{n}": f"{'abc'[k]}{i}" for k, n in enumerate(numbers)}, "label": i % 3}
+        for i in range(12)
+    ]
     made = read(tmp_path, rows, columns=InstanceColumns(endings_column="answer", label_column="label"))
-    assert answers(made) == [f"{'ab'[i % 2]}{i}" for i in range(12)]
+    assert answers(made) == [f"{'abc'[i % 3]}{i}" for i in range(12)]
+
+
+def test_columns_that_are_written_in_two_ways_are_the_same_places(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"q {i}", **{f"ending{'_' * (i % 2)}{k}": f"{'abc'[k]}{i}" for k in range(3)}, "label": i % 3}
+        for i in range(12)
+    ]
+    assert answers(read(tmp_path, rows)) == [f"{'abc'[i % 3]}{i}" for i in range(12)]
 
 
 def test_an_option_that_only_later_rows_have_is_told(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.estimate import estimate
+from swag_af.lm.estimate import _seconds_a_token, estimate
 from swag_af.lm.features import features
 from swag_af.lm.lstm import generator as generator_module
 from swag_af.lm.lstm.candidates import Task, unfit_reason
@@ -365,6 +365,14 @@ def test_an_estimate_knows_how_many_processes_share_the_work(contexts_path, lms,
     assert shared.products_per_second == 2 * alone.products_per_second
     assert shared.memory_bytes == 2 * alone.memory_bytes
     assert "in 2 processes (--workers)" in "\n".join(estimate_lines(shared))
+
+
+def test_an_estimate_on_a_gpu_is_what_was_measured_there_whatever_its_products_do():
+    slow, fast = (_seconds_a_token("cuda", per_second, LMOptions(), 10_000) for per_second in (1e10, 1e15))
+    assert slow == fast
+    a_token, a_token_learnt = fast
+    assert a_token * 1024 * 45 == pytest.approx(0.0243, rel=0.2)  # a context, sampled and scored
+    assert 1 / (2 * a_token_learnt) == pytest.approx(25_200, rel=0.05)
 
 
 def test_an_estimate_counts_the_training_that_is_still_to_be_done(contexts_path, tmp_path):
