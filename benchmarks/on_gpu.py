@@ -25,20 +25,16 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pytorch_lightning as pl
 import torch
 from filter_step import N_ASSIGNED, batch_of, new_members
 from generate import HIDDEN, N_CONTEXT, N_NEGATIVES, _model, _prompts, _sample
-from train_lm import _Clock, draw_sequences
+from train_lm import Ours, draw_sequences
 
 from swag_af.filters.networks import Ensemble
 from swag_af.filters.neural import cross_entropy
 from swag_af.filters.sequences import Batch
 from swag_af.lm.estimate import measure_products, token_operations
-from swag_af.lm.lstm.checkpoints import new_model
-from swag_af.lm.lstm.corpus import FoldCorpus
 from swag_af.lm.lstm.features import Endings, backward_features
-from swag_af.lm.lstm.fitting import Training, quiet_lightning
 from swag_af.lm.lstm.reader import OutputLayer, Reader
 from swag_af.lm.lstm.sampling import SampledRow
 from swag_af.lm.options import LMOptions
@@ -83,7 +79,6 @@ def _processor() -> str:
 
 def train(arguments: argparse.Namespace) -> dict[str, float]:
     """Tokens a second by batches of 32 and of 128, and of 32 with each step by itself."""
-    quiet_lightning()
     sequences = draw_sequences(N_TYPES, 12_000, rng=np.random.default_rng(0))
     _learn(sequences, 32, 8)  # warm
     made = {f"tokens_per_second_batch_{n}": _learn(sequences, n, arguments.batches * 32 // n) for n in (32, 128)}
@@ -95,23 +90,7 @@ def train(arguments: argparse.Namespace) -> dict[str, float]:
 
 def _learn(sequences: list[tuple[int, ...]], batch_size: int, n_batches: int) -> float:
     lm = LMOptions(hidden=HIDDEN, batch_size=batch_size, precision="bf16-mixed")
-    module = Training(new_model(N_TYPES, lm), FoldCorpus(sequences, sequences[:1], []), lm, seed=0, fold=0)
-    clock = _Clock()
-    trainer = pl.Trainer(
-        accelerator="gpu",
-        devices=1,
-        precision=lm.precision,
-        max_epochs=1,
-        limit_train_batches=1 + n_batches,
-        limit_val_batches=0,
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        callbacks=[clock],
-    )
-    trainer.fit(module)
-    return clock.n_tokens / (clock.end - clock.begin)
+    return Ours(N_TYPES, lm, n_batches, "gpu").rate(sequences, 0)
 
 
 def generate(arguments: argparse.Namespace) -> dict[str, float]:

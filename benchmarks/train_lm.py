@@ -200,8 +200,9 @@ def product_rate(product: Callable[[Tensor, Tensor], Tensor], hidden: int, n_typ
 class Ours:
     """The loop of `train-lm` on a few batches at a time."""
 
-    def __init__(self, n_types: int, lm: LMOptions, n_batches: int):
+    def __init__(self, n_types: int, lm: LMOptions, n_batches: int, accelerator: str = "cpu"):
         self.lm = lm
+        self.accelerator = accelerator
         self.model = new_model(n_types, lm)
         self.n_batches = n_batches
         quiet_lightning()
@@ -211,7 +212,9 @@ class Ours:
         module = Training(self.model, FoldCorpus(sequences, sequences[:1], []), self.lm, seed=number, fold=0)
         clock = _Clock()
         trainer = pl.Trainer(
-            accelerator="cpu",
+            accelerator=self.accelerator,
+            devices=1,
+            precision=self.lm.precision,
             max_epochs=1,
             limit_train_batches=1 + self.n_batches,
             limit_val_batches=0,
