@@ -16,7 +16,7 @@ from swag_af.data.progress import progress
 from swag_af.filters.pretrained import load_tokenizer
 from swag_af.filters.vector_cache import VectorCache
 from swag_af.nn.device import pick_device
-from swag_af.nn.pretrained import import_transformers, read_config, readable
+from swag_af.nn.pretrained import import_transformers, read_config, read_network, readable
 from swag_af.nn.threads import alike
 
 
@@ -50,9 +50,9 @@ class FrozenEncoder:
         self.tokenizer = load_tokenizer(model, config, max_length)
         if getattr(config, "is_encoder_decoder", False) or self.tokenizer.pad_token is None:
             raise InputError(f"{model}: no encoder, or its tokenizer cannot pad. Name a model as BERT is one.")
+        where = pick_device(device)
+        self.network = read_network(model, config, "AutoModel", torch.float32).to(where).eval()
         with readable(model):
-            network = import_transformers().AutoModel.from_pretrained(model, config=config, torch_dtype=torch.float32)
-            self.network = network.to(pick_device(device)).eval()
             self.dim = int(config.hidden_size)
             with torch.inference_mode():
                 self._pooled(self.tokenizer(["a"], truncation=True), np.zeros(1, np.int64), STEP)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import torch
 
 from swag_af.data.errors import InputError
-from swag_af.nn.pretrained import import_transformers, read_config, read_tokenizer, readable
+from swag_af.nn.pretrained import import_transformers, read_config, read_network, read_tokenizer
 from swag_af.nn.training import Adam
 
 Head = Literal["AutoModelForMultipleChoice", "AutoModelForSequenceClassification"]
@@ -46,8 +46,7 @@ def load_tokenizer(model: str, config: Any, max_length: int) -> Any:
 
 def load_network(model: str, config: Any, head: Head) -> Any:
     """The pretrained weights in float32, with a new head drawn from torch's generator."""
-    with readable(model):
-        return getattr(import_transformers(), head).from_pretrained(model, config=config, torch_dtype=torch.float32)
+    return read_network(model, config, head, torch.float32, new_head=True)
 
 
 def tokenized(tokenizer: Any, *sides: Sequence[str]) -> list[dict[str, list[int]]]:

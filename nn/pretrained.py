@@ -5,9 +5,11 @@ A model is a folder, or a name that is fetched.
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from safetensors import SafetensorError
 
 from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.manifests import sha256_file
@@ -16,6 +18,8 @@ from swag_af.data.manifests import sha256_file
 def read_config(model: str) -> Any:
     """The model's configuration; InputError when it cannot be had."""
     transformers = import_transformers()
+    if model.startswith(("/", ".", "~")) and not Path(model).is_dir():
+        raise InputError(f"{model}: no such folder. Check the path.")
     with readable(model):
         if Path(model).is_dir() and not (Path(model) / "config.json").exists():
             raise OSError("no config.json in it")  # transformers would guess the kind from the folder's name
@@ -31,18 +35,53 @@ def read_tokenizer(model: str, config: Any) -> Any:
     return tokenizer
 
 
+def read_network(model: str, config: Any, kind: str, dtype: Any, *, new_head: bool = False) -> Any:
+    """The network by transformers' class `kind` with all its weights; InputError where its files lack some. Those of a
+    head may be new where that is meant."""
+    network, lacking = network_and_lacking(model, config, kind, dtype, new_head=new_head)
+    check_whole(model, lacking)
+    return network
+
+
+def network_and_lacking(
+    model: str, config: Any, kind: str, dtype: Any, *, new_head: bool = False
+) -> tuple[Any, list[str]]:
+    """The network, and which weights its files lack, so that they were drawn at random; a pooler's, which only heads
+    read, and those of a new head aside."""
+    with readable(model):
+        load = getattr(import_transformers(), kind).from_pretrained
+        network, told = load(model, config=config, torch_dtype=dtype, output_loading_info=True)
+    inside = f"{network.base_model_prefix}." if new_head else ""
+    return network, sorted(key for key in told["missing_keys"] if key.startswith(inside) and "pooler" not in key)
+
+
+def check_whole(model: str, lacking: Sequence[str]) -> None:
+    """Raise InputError where the files of a model lack weights."""
+    if lacking:
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        raise InputError(
+            f"{model}: its files lack the weights {lacking[0]}{more}, which would be drawn at random. Save the model "
+            "again with all of them, or take another."
+        )
+
+
 @contextlib.contextmanager
 def readable(model: str) -> Iterator[None]:
     """Loading without transformers' remarks about the new head, and its failures as one line; what is fetched shows its
     progress, and what is read from a folder none."""
     logging = import_transformers().utils.logging
-    before, hides = logging.get_verbosity(), Path(model).is_dir() and logging.is_progress_bar_enabled()
+    from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    before, hides = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    shows_fetching = not are_progress_bars_disabled()
     logging.set_verbosity_error()
     if hides:
-        logging.disable_progress_bar()
+        logging.disable_progress_bar()  # those of fetching as well
+    if shows_fetching and not Path(model).is_dir():
+        enable_progress_bars()
     try:
         yield
-    except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError) as error:
         why = re.split(r"\.\s|\n", str(error).strip())[0].rstrip(".")
         raise InputError(
             f"{model}: no model that can be read ({why}). Give a folder with a model and its tokenizer, or a name on "
@@ -52,6 +91,8 @@ def readable(model: str) -> Iterator[None]:
         logging.set_verbosity(before)
         if hides:
             logging.enable_progress_bar()
+        if not shows_fetching:
+            disable_progress_bars()
 
 
 def import_transformers() -> Any:
@@ -73,8 +114,17 @@ HASHED = (".safetensors", ".bin", ".json", ".model", ".txt", ".jinja")
 def told_by(model: str, config: Any) -> dict[str, Any]:
     """What tells a model from others, for records: `model`, and `files`, the hashes of its folder, or `revision`."""
     if not Path(model).is_dir():
-        return {"model": model, "revision": getattr(config, "_commit_hash", None)}
+        return {"model": model, "revision": getattr(config, "_commit_hash", None) or _revision_kept(model)}
     return {"model": model, "files": hashes_of(Path(model))}
+
+
+def _revision_kept(model: str) -> str | None:
+    """The revision of a fetched model by where it is kept: transformers 5 does not tell it."""
+    from huggingface_hub import try_to_load_from_cache
+
+    path = try_to_load_from_cache(model, "config.json")
+    parts = Path(path).parts if isinstance(path, str) else ()
+    return parts[parts.index("snapshots") + 1] if "snapshots" in parts else None
 
 
 def hashes_of(folder: Path) -> dict[str, str]:

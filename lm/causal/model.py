@@ -14,7 +14,7 @@ import torch
 
 from swag_af.data.errors import InputError
 from swag_af.nn.device import pick_device
-from swag_af.nn.pretrained import import_transformers, read_config, read_tokenizer, readable, told_by
+from swag_af.nn.pretrained import check_whole, network_and_lacking, read_config, read_tokenizer, readable, told_by
 
 Precision = Literal["auto", "float32", "bfloat16"]
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -69,7 +69,7 @@ class Causal:
         """(b, T, V) float32 logits of what follows each of `ids` (b, T), and all that has been read; `past` goes on
         from there, and must not be used again."""
         made = self.network(input_ids=ids.to(self.device), use_cache=True, **{self._past: past})
-        return made.logits.float(), getattr(made, "past_key_values", None)
+        return made.logits.float(), getattr(made, self._past, None)
 
     def record(self) -> dict[str, Any]:
         """What tells it from other models, and where its arithmetic is done."""
@@ -92,12 +92,10 @@ def load_causal(model: str, *, device: str = "auto", precision: Precision = "aut
     """Load it and try it; raises InputError where it cannot be read, or does not read from left to right."""
     where = pick_device(device)
     is_bf16 = precision == "bfloat16" or (precision == "auto" and where.type == "cuda")
-    transformers, config = import_transformers(), read_config(model)
+    config = read_config(model)
     tokenizer = read_tokenizer(model, config)
-    with readable(model):
-        network = transformers.AutoModelForCausalLM.from_pretrained(
-            model, config=config, torch_dtype=torch.bfloat16 if is_bf16 else torch.float32
-        )
+    dtype = torch.bfloat16 if is_bf16 else torch.float32
+    network, lacking = network_and_lacking(model, config, "AutoModelForCausalLM", dtype)
     known = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id)
     begin = next((i for i in known if i is not None), None)
     if begin is None:
@@ -105,6 +103,7 @@ def load_causal(model: str, *, device: str = "auto", precision: Precision = "aut
     limit = getattr(config, "max_position_embeddings", None) or 1 << 30
     loaded = Causal(model, network.to(where).eval(), tokenizer, int(begin), int(limit))
     _check_reading(loaded)
+    check_whole(model, lacking)
     return loaded
 
 

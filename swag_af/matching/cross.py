@@ -102,7 +102,10 @@ class CrossEncoder:
             )
         config = load_config(self.model, HEAD)
         config.num_labels = 2
-        return config, load_tokenizer(self.model, config, self.max_length)
+        tokenizer = load_tokenizer(self.model, config, self.max_length)
+        if tokenizer.pad_token is None:
+            raise InputError(f"{self.model}: its tokenizer cannot pad. Name an encoder, as BERT is one.")
+        return config, tokenizer
 
     def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
         """As `Relevance` says. Raises InputError as `check` does, and for fewer than 20 queries."""

@@ -404,7 +404,7 @@ def test_ties_are_shared_like_everywhere(straight: Path, data: Path) -> None:
     ("settings", "message"),
     [
         ({"models": "nonsense"}, "no filter 'nonsense'"),
-        ({"models": "nonsense,encoder[/no/model]"}, "no filter 'nonsense'.*no model that can be read"),
+        ({"models": "nonsense,encoder[/no/model]"}, "no filter 'nonsense'.*no such folder"),
         ({"models": "conceptnet"}, "name its file, --conceptnet"),
         ({"conceptnet": Path("/nope.csv"), "models": "random"}, "none of the models reads it"),
         ({"conceptnet": Path("/nope.csv")}, "--conceptnet /nope.csv: not there"),

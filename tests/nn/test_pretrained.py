@@ -1,13 +1,16 @@
 """Models of Hugging Face: what is missing is told as what it is."""
 
+import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 from tiny_bert import save_tiny_bert
 
 from swag_af.data.errors import InputError
-from swag_af.nn.pretrained import import_transformers, read_config, read_tokenizer
+from swag_af.nn.pretrained import import_transformers, read_config, read_network, read_tokenizer, told_by
 
 
 def test_a_package_that_is_missing_and_one_that_cannot_be_imported_are_told_apart(
@@ -21,6 +24,44 @@ def test_a_package_that_is_missing_and_one_that_cannot_be_imported_are_told_apar
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match=r"cannot be imported \(No module named 'no_such_package'\)"):
         import_transformers()
+
+
+def test_weights_that_the_files_lack_are_not_drawn_at_random(tmp_path: Path) -> None:
+    folder = Path(save_tiny_bert(tmp_path / "bert"))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config["num_hidden_layers"] += 1
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    for kind, new_head in (("AutoModel", False), ("AutoModelForMultipleChoice", True)):
+        with pytest.raises(InputError, match=r"its files lack the weights \S+ and \d+ more, which would be"):
+            read_network(str(folder), read_config(str(folder)), kind, torch.float32, new_head=new_head)
+
+
+def test_a_new_head_alone_may_be_drawn(tmp_path: Path) -> None:
+    model = save_tiny_bert(tmp_path / "bert")
+    read_network(model, read_config(model), "AutoModelForMultipleChoice", torch.float32, new_head=True)
+    with pytest.raises(InputError, match="its files lack the weights classifier"):
+        read_network(model, read_config(model), "AutoModelForMultipleChoice", torch.float32)
+
+
+def test_a_file_that_was_cut_short_and_a_folder_that_is_not_there_are_told(tmp_path: Path) -> None:
+    folder = Path(save_tiny_bert(tmp_path / "bert"))
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=f"^{folder}: no model that can be read"):
+        read_network(str(folder), read_config(str(folder)), "AutoModel", torch.float32)
+    with pytest.raises(InputError, match=r"nowhere: no such folder\. Check the path\."):
+        read_config(str(tmp_path / "nowhere"))
+
+
+def test_a_fetched_model_is_recorded_by_its_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """transformers 4 tells it with the configuration, 5 does not."""
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    kept = "/cache/models--some--name/snapshots/0123abcd/config.json"
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda model, file: kept)
+    assert told_by("some/name", SimpleNamespace(_commit_hash="4567")) == {"model": "some/name", "revision": "4567"}
+    assert told_by("some/name", SimpleNamespace()) == {"model": "some/name", "revision": "0123abcd"}
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda model, file: None)
+    assert told_by("some/name", SimpleNamespace())["revision"] is None
 
 
 def test_a_tokenizer_without_words_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
