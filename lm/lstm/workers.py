@@ -11,7 +11,7 @@ of the time with a small model, and nearly all of it on a GPU (an H100, docs/PER
 
 _LEARN_ON_A_GPU = 2
 """Models that learn side by side on a GPU where nobody says how many: it waits for the process most of the time. Two
-learnt 1.8 times as much as one, more were not tried (docs/PERFORMANCE.md)."""
+learnt about 1.8 times as much as one, more were not tried (docs/PERFORMANCE.md)."""
 
 LEARNT_A_SECOND = 25_000
 """Tokens, in both directions, on a GPU, by one process."""
