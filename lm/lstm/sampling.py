@@ -279,8 +279,6 @@ class _Sampler:
 
     def _finish(self, finished: _Draws) -> list[tuple[int, SampledRow | None]]:
         """Hand finished endings to their contexts; returns the rows that are now complete, or given up."""
-        if not len(finished):
-            return []
         columns = (finished.slot, finished.depth, finished.number, self.ends[finished.latest()])
         slots, lengths, numbers, whole = (column.tolist() for column in columns)
         nats, last = finished.nats.tolist(), finished.last.tolist()
