@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -129,10 +130,22 @@ def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, fla
 
 
 def differences(begun: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What of `now` is otherwise in `begun`, which was read from JSON: `seed (0, now 1)`."""
-    both = {name: (begun.get(name), as_read(asked)) for name, asked in now.items()}
-    told = {name: ["not given" if one is None else one for one in two] for name, two in both.items()}
-    return [f"{name} ({was}, now {is_now})" for name, (was, is_now) in told.items() if was != is_now]
+    """What of `now` is otherwise in `begun`, which was read from JSON: `seed (0, now 1)`; of settings that both have,
+    the one that differs: `mlp: max_epochs (8, now 9)`."""
+    found = []
+    for name, asked in now.items():
+        was, is_now = begun.get(name), as_read(asked)
+        if isinstance(was, dict) and isinstance(is_now, dict):
+            found += [f"{name}: {one}" for one in differences(was, dict.fromkeys(was) | is_now)]
+        elif was != is_now:
+            found.append(f"{name} ({_brief(was)}, now {_brief(is_now)})")
+    return found
+
+
+def _brief(value: Any) -> Any:
+    """A setting as a message repeats it: nothing in words, and of a hash its first digits."""
+    is_hash = isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)
+    return "not given" if value is None else value[:8] if is_hash else value
 
 
 BEGUN = "begun.json"

@@ -173,15 +173,16 @@ def begin_run(
 
     `identity` is what both must share; `n_planned` iterations are meant to be done in all; `matching` is there where
     nothing is filtered. Filters of a new run have the bits of `threads`; a run that goes on keeps its own. A pool in
-    memory is saved in the run's folder, so that the run can be opened again. Raises InputError when `path` holds a run
-    of another pool or other options, or has more iterations than are planned.
+    memory is saved in the run's folder, so that the run can be opened again. A run that nothing was done of, as of a
+    filter that failed in its first fit, is begun anew. Raises InputError when `path` holds another run of another pool
+    or other options, or one with more iterations than are planned.
     """
     if path is None:
         return Run(pool, start, matching=matching, threads=threads)
     remove_leftovers(path)
-    begun = (path / MANIFEST).exists()
-    if begun:
-        manifest = read_manifest(path, "run")
+    manifest = read_manifest(path, "run") if (path / MANIFEST).exists() else None
+    begun = manifest is not None and not _is_untouched(path, manifest)
+    if manifest is not None and begun:
         _check_identity(path, manifest, identity)
         _check_not_done(path, n_planned)
         threads = manifest.get("threads")
@@ -203,6 +204,12 @@ def begin_run(
     write_manifest(path, "run", content)
     run = _load(path, pool, matching) if begun else Run(pool, start, path, matching=matching)
     return replace(run, threads=threads)
+
+
+def _is_untouched(path: Path, manifest: Mapping[str, Any]) -> bool:
+    """Whether the run in `path` has iterations planned, and nothing but what `begin_run` writes."""
+    made = {one.name for one in path.iterdir() if not one.name.startswith(".")}
+    return bool(manifest.get("n_planned")) and made <= {MANIFEST, "start.npy", "pool"}
 
 
 def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[str, Any]) -> None:

@@ -29,6 +29,10 @@ Settings stand in brackets behind the name; what a filter must be given comes fi
     swag-af audit run --filters "ngrams,encoder[path/to/model,inputs=second]"
     swag-af audit questions.jsonl --filters "judge[http://localhost:8000]"
 
+Several values of one setting stand between commas: `transformer[path/to/model,learning_rates=1e-5,2e-5]`. A run keeps
+the hashes of the files of a model or of word vectors, not their path: with other weights in the same folder it does not
+go on. Names on the Hugging Face hub are fetched once; where there is no network, `HF_HUB_OFFLINE=1` saves the wait.
+
 In Python: `swag_af.make_filter("mlp", max_epochs=5)`. One of your own is `package.module:Class`, or an entry point in
 `swag_af.filters`; [CONTRIBUTING.md](../CONTRIBUTING.md) says what it must do, `swag_af.check_filter` tries it, and any
 estimator of scikit-learn becomes one by `SklearnFilter`.

@@ -122,7 +122,7 @@ def settings_of(made: object) -> dict[str, Any]:
         if not isinstance(found, Mapping):
             raise ContractError(f"{type(made).__name__}: settings() returned {type(found).__name__}, not a dict.")
     elif is_dataclass(made):
-        found = {f.name: getattr(made, f.name) for f in fields(made) if f.init}
+        found = fields_of(made)
     else:  # what it kept of its arguments it may have kept as anything
         arguments = arguments_of(made) if is_own(made) else {}
         return {name: _told(one) if _fault(one) is None else _told(type(one)) for name, one in arguments.items()} | own
@@ -133,6 +133,11 @@ def settings_of(made: object) -> dict[str, Any]:
                 "a text or a list of these, or let `settings()` say it so."
             )
     return {name: _told(value) for name, value in found.items()} | own
+
+
+def fields_of(made: Any) -> dict[str, Any]:
+    """What was given to the constructor of a dataclass, by name."""
+    return {one.name: getattr(made, one.name) for one in fields(made) if one.init}
 
 
 def _fault(setting: Any) -> str | None:

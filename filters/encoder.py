@@ -16,8 +16,10 @@ import numpy as np
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
+from swag_af.filters.contract import fields_of
 from swag_af.filters.frozen import FrozenEncoder
 from swag_af.filters.strings import Inputs, check_inputs, sides_of
+from swag_af.nn.pretrained import contents_of
 
 
 @dataclass(kw_only=True)
@@ -60,6 +62,10 @@ class EncoderFilter:
             )
         check_inputs(self.name, self.inputs)
         self._encoder = self._encoder or FrozenEncoder(self.model, max_length=self.max_length, device=self.device)
+
+    def settings(self) -> dict[str, Any]:
+        """The settings, with the hashes of the model's files in place of its path."""
+        return fields_of(self) | {"model": contents_of(self.model)}
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
         """Learn to tell column 0 from the others.

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import torch
 
 from swag_af.data.errors import InputError
+from swag_af.nn.device import seeded
 from swag_af.nn.pretrained import import_transformers, read_config, read_network, read_tokenizer
 from swag_af.nn.training import Adam
 
@@ -47,6 +48,12 @@ def load_tokenizer(model: str, config: Any, max_length: int) -> Any:
 def load_network(model: str, config: Any, head: Head) -> Any:
     """The pretrained weights in float32, with a new head drawn from torch's generator."""
     return read_network(model, config, head, torch.float32, new_head=True)
+
+
+def check_network(model: str, config: Any, head: Head) -> None:
+    """Raise InputError where `load_network` would: reading all weights takes seconds, and a fit comes late."""
+    with seeded(0, torch.device("cpu")):
+        load_network(model, config, head)
 
 
 def tokenized(tokenizer: Any, *sides: Sequence[str]) -> list[dict[str, list[int]]]:

@@ -18,9 +18,11 @@ import torch
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.progress import note
+from swag_af.filters.contract import fields_of
 from swag_af.filters.neural import cross_entropy, stopping_split
 from swag_af.filters.pretrained import (
     Head,
+    check_network,
     descend,
     load_config,
     load_network,
@@ -31,6 +33,7 @@ from swag_af.filters.pretrained import (
 )
 from swag_af.filters.strings import Inputs, check_inputs, sides_of
 from swag_af.nn.device import mixed_precision, pick_device, seeded
+from swag_af.nn.pretrained import contents_of
 from swag_af.nn.training import Adam, batch_size, train_while_better
 
 HEAD: Head = "AutoModelForMultipleChoice"
@@ -81,8 +84,13 @@ class TransformerFilter:
     """What stands in the brackets of `transformer[...]`."""
 
     def check(self) -> None:
-        """Raise InputError when the package or the model is missing, or a setting is out of range."""
-        self._load()
+        """Raise InputError where package or model is missing, weights are not whole, or a setting is out of range."""
+        config, _ = self._load()
+        check_network(self.model, config, HEAD)
+
+    def settings(self) -> dict[str, Any]:
+        """The settings, with the hashes of the model's files in place of its path."""
+        return fields_of(self) | {"model": contents_of(self.model)}
 
     def _load(self) -> tuple[Any, Any]:
         """Configuration and tokenizer of the model, once the settings are known to be good."""

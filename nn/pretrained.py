@@ -6,6 +6,7 @@ A model is a folder, or a name that is fetched.
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,14 @@ def told_by(model: str, config: Any) -> dict[str, Any]:
     return {"model": model, "files": hashes_of(Path(model))}
 
 
+def contents_of(model: str) -> dict[str, Any]:
+    """What stands in place of a model's name in settings that a run must keep: the hashes of its folder, which may be
+    filled with other weights, or name and revision."""
+    if Path(model).is_dir():
+        return hashes_of(Path(model))
+    return told_by(model, read_config(model))
+
+
 def _revision_kept(model: str) -> str | None:
     """The revision of a fetched model by where it is kept: transformers 5 does not tell it."""
     from huggingface_hub import try_to_load_from_cache
@@ -129,4 +138,15 @@ def _revision_kept(model: str) -> str | None:
 
 def hashes_of(folder: Path) -> dict[str, str]:
     """The SHA-256 of each file, by name, that decides what the model in a folder says."""
-    return {path.name: sha256_file(path) for path in sorted(folder.iterdir()) if path.suffix in HASHED}
+    return {path.name: _hash_of(path) for path in sorted(folder.iterdir()) if path.suffix in HASHED}
+
+
+def _hash_of(path: Path) -> str:
+    found = path.stat()
+    return _hash_once(path.absolute(), found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _hash_once(path: Path, size: int, changed: int) -> str:
+    """An audit asks once a probe, and weights are gigabytes."""
+    return sha256_file(path)

@@ -9,8 +9,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789."
 VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "smiles", "frowns", *LETTERS, *(f"##{x}" for x in LETTERS))
 
 
-def save_tiny_bert(folder: Path) -> str:
-    """Write it to `folder`; skips the test where transformers is not installed."""
+def save_tiny_bert(folder: Path, seed: int = 0) -> str:
+    """Write it to `folder`, its weights drawn by `seed`; skips the test where transformers is not installed."""
     transformers = pytest.importorskip("transformers")
     folder.mkdir()
     (folder / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
@@ -24,6 +24,6 @@ def save_tiny_bert(folder: Path) -> str:
         max_position_embeddings=64,
     )
     with torch.random.fork_rng():
-        torch.manual_seed(0)
+        torch.manual_seed(seed)
         transformers.BertModel(config).save_pretrained(folder)
     return str(folder)

@@ -13,7 +13,7 @@ Letters: `q` pairs of `t` distinct texts, `n` rows of `A` pairs, `O` outputs of 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
 from swag_af.data.text.ragged import joined
+from swag_af.filters.contract import fields_of
 from swag_af.filters.neural import FitSettings, stopping_size
 from swag_af.filters.pairs.batch import N_SPECIAL, Encoded, PairBatch, PairNetwork, WordTable
 from swag_af.filters.pairs.texts import BLANK, Pairs, Texts, pairs_of_texts, pairs_of_view, texts_of, words_of
@@ -93,8 +94,7 @@ class PairFilter(FitSettings, ABC):
 
     def settings(self) -> dict[str, Any]:
         """The fields, with the hash of the file of vectors in place of its path."""
-        own = {one.name: getattr(self, one.name) for one in fields(self) if one.init}
-        return own | {"vectors": open_vectors(self.vectors).sha256 if self.vectors else ""}
+        return fields_of(self) | {"vectors": open_vectors(self.vectors).sha256 if self.vectors else ""}
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
         """Learn to tell column 0 from the others; keeps the weights of the best epoch.

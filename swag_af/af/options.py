@@ -107,9 +107,9 @@ class FilterOptions(Options):
     to the same bytes; with more --iterations, a finished run goes on.
 
     Filters: ngrams, fasttext, bow, cnn and poslstm read the second sentence, which is start and ending; chars reads the
-    ending alone, letter by letter; transformer[MODEL] reads the first sentence too; mlp reads the language model's
-    probabilities and the lengths, no words; ensemble is mlp, bow, cnn and poslstm together. mlp and ensemble need a
-    pool with features (`swag-af features`), poslstm and ensemble one with tags (`swag-af tag`).
+    ending alone, letter by letter; transformer[MODEL] and encoder[MODEL] read the first sentence too; mlp reads the
+    language model's probabilities and the lengths, no words; ensemble is mlp, bow, cnn and poslstm together. mlp and
+    ensemble need a pool with features (`swag-af features`), poslstm and ensemble one with tags (`swag-af tag`).
 
     Try:
       swag-af filter pool --iterations 140 --out run

@@ -272,16 +272,20 @@ def _requests(run: Run, plan: AuditPlan) -> list[_Request]:
 def _known(kept: Audits, request: _Request) -> Finding | None:
     """The finding that is asked for, if it is there already; its filter need not be usable here any more.
 
-    A line of an older file, which has no settings, counts for a filter asked for by name, which has its defaults.
+    A line of an older file, which has no settings, counts for a filter asked for by name, which has its defaults. So
+    does any line where the settings cannot be told, as of a model that is gone: nothing says that it was another one.
     """
     iteration, entry, n_folds, seed = request
     try:
         one = make_filter(entry) if isinstance(entry, str) else entry
     except InputError:
         return None
-    settings = (fingerprint(one), "") if isinstance(entry, str) else (fingerprint(one),)
-    keys = [(iteration, _name_of(entry, one), n_folds, seed, known) for known in settings]
-    return next((finding for finding in kept.findings if key_of(finding) in keys), None)
+    key = (iteration, _name_of(entry, one), n_folds, seed)
+    try:
+        settings = {fingerprint(one), ""} if isinstance(entry, str) else {fingerprint(one)}
+    except InputError:
+        settings = {key_of(finding)[-1] for finding in kept.findings}
+    return next((one for one in kept.findings if key_of(one)[:-1] == key and key_of(one)[-1] in settings), None)
 
 
 def _made(run: Run, request: _Request, device: str | None) -> Finding:

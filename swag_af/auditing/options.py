@@ -30,7 +30,8 @@ class AuditOptions(Options):
     a code, `swag-af explain CODE` tells about it. --out keeps all of it, with a page and a score for each question.
 
     Filters: tfidf (a logistic regression on words) and fasttext are the default. Any filter may be named (ngrams,
-    chars, cnn, bow, poslstm, transformer[MODEL]), or a model of your own, package.module:Class.
+    chars, cnn, bow, poslstm, transformer[MODEL], encoder[MODEL]), or a model of your own, package.module:Class. One
+    that is named and cannot be used is an error; of the default ones it is left out with a note.
 
     A run folder of `swag-af filter`, without --out: how well filters that took no part in the filtering find gold
     before and after it (by default ngrams, chars and fasttext), kept in the run folder for the curve and the report.

@@ -20,7 +20,7 @@ from swag_af.baselines.options import BaselinesOptions
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances, Texts
 from swag_af.data.instances.options import AUTO
-from swag_af.data.manifests import sha256_file, sha256_json
+from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree
 from swag_af.data.text.wording import words
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import REGISTRY, parse_names
@@ -109,7 +109,7 @@ class Row:
         found = asdict(made.settings) if isinstance(made, FastTextModel) else settings_of(made)
         apart = ("device", "" if self.path is None else getattr(made, "argument", ""))
         kept = {name: _plain(value) for name, value in found.items() if name not in apart}
-        return kept if self.path is None else kept | {"files": _hash_of(self.path)}
+        return kept if self.path is None else kept | {"files": sha256_tree(self.path)}
 
 
 def rows_asked(options: BaselinesOptions, instances: Instances) -> tuple[list[Row], list[str]]:
@@ -186,14 +186,6 @@ def _stem(path: Path | None) -> str:
     for suffix in (".gz", ".txt", ".vec", ".bz2"):
         name = name.removesuffix(suffix)
     return name
-
-
-def _hash_of(path: Path) -> str:
-    """Of a file, or of all files of a folder and their names."""
-    if path.is_file():
-        return sha256_file(path)
-    files = sorted(one for one in path.rglob("*") if one.is_file())
-    return sha256_json([[str(one.relative_to(path)), sha256_file(one)] for one in files])
 
 
 def settings_key(row: Row) -> str:

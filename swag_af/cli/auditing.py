@@ -14,7 +14,7 @@ from swag_af.auditing.junit import write_junit
 from swag_af.auditing.options import PROBE_MODELS, AuditOptions
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.keeping import KeptProbes
-from swag_af.auditing.probes.probe import AnyModel, Data
+from swag_af.auditing.probes.probe import AnyModel, Data, check_models
 from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import SavedAudit, check_out, check_replaces, save_audit, saved_form
 from swag_af.data.engines.options import EngineOptions, Workers
@@ -22,7 +22,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, remove
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
-from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import progress
@@ -79,6 +79,8 @@ def run_audit(options: AuditOptions) -> Audited:
     reading = _Reading(options.data, options.reading)
     older = _Reading((options.compare,), replace(options.reading, labels_file=None)) if options.compare else None
     instances, before = reading.instances(), older.instances() if older else None
+    if options.filters != AUTO:  # of the default ones, those that cannot be used are left out
+        check_models(_checks(options).models, instances.kind)
     if options.out:
         check_replaces(options.out, instances.name)
     made = _audited(options, instances, reading)

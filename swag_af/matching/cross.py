@@ -8,7 +8,7 @@ Letters: `n` queries, `m` responses, `b` pairs of a batch.
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,8 +17,10 @@ import torch.nn.functional as F
 
 from swag_af.data.errors import InputError
 from swag_af.data.progress import progress
+from swag_af.filters.contract import fields_of
 from swag_af.filters.pretrained import (
     Head,
+    check_network,
     descend,
     load_config,
     load_network,
@@ -29,7 +31,7 @@ from swag_af.filters.pretrained import (
 )
 from swag_af.matching.contract import SHARE_TRUE, training_pairs
 from swag_af.nn.device import mixed_precision, pick_device, seeded
-from swag_af.nn.pretrained import read_config, told_by
+from swag_af.nn.pretrained import contents_of
 from swag_af.nn.training import Adam, train_while_better
 
 HEAD: Head = "AutoModelForSequenceClassification"
@@ -84,14 +86,13 @@ class CrossEncoder:
     """Rows that a dry run learns from and scores."""
 
     def check(self) -> None:
-        """Raise InputError when the package or the model is missing, or a setting is out of range."""
-        self._load()
+        """Raise InputError where package or model is missing, weights are not whole, or a setting is out of range."""
+        config, _ = self._load()
+        check_network(self.model, config, HEAD)
 
     def settings(self) -> dict[str, Any]:
         """The settings, with the hashes of the model's files in place of its path."""
-        own = {one.name: getattr(self, one.name) for one in fields(self) if one.init}
-        told = told_by(self.model, read_config(self.model))
-        return own | {"model": told.get("files", told)}
+        return fields_of(self) | {"model": contents_of(self.model)}
 
     def _load(self) -> tuple[Any, Any]:
         """Configuration and tokenizer of the model, once the settings are known to be good."""

@@ -19,6 +19,7 @@ from swag_af.auditing.options import PROBE_MODELS
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.folds import Sorted, sort
 from swag_af.auditing.probes.inputs import Source, find_input, input_names, read
+from swag_af.auditing.probes.probe import check_models
 from swag_af.auditing.storing import save_audit, saved_form
 from swag_af.auditing.tiers import WHOLE
 from swag_af.data.errors import InputError
@@ -27,10 +28,10 @@ from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import BEGUN, begin_folder, check_same, sha256_file, sha256_json
+from swag_af.data.manifests import BEGUN, begin_folder, check_same, sha256_file, sha256_json, sha256_tree
 from swag_af.data.progress import note, progress
 from swag_af.data.urls import command, option_words, told_otherwise
-from swag_af.filters.registry import make_filter, parse_names
+from swag_af.filters.registry import REGISTRY, make_filter, parse_names
 from swag_af.pruning.aflite import AFLite
 from swag_af.pruning.agreement import (
     ByDifficulty,
@@ -137,7 +138,16 @@ def _identity(options: PruneOptions, instances: Instances, agreement: np.ndarray
     verdicts = sha256_file(options.verdicts) if options.verdicts else ""
     agreed = [] if agreement is None or not options.agreement_column else list(map(repr, agreement.tolist()))
     own = {"verdicts": verdicts, "agreement": sha256_json(agreed), "instances": data, "swag_af": version("swag-af")}
-    return {**_settings(options), **own}
+    files = _files(options)
+    return {**_settings(options), **own, **({"files": files} if files else {})}
+
+
+def _files(options: PruneOptions) -> dict[str, str]:
+    """By its name, the hash of the model that stands in the brackets of one of ours: other weights may be there now."""
+    found = {name: REGISTRY.parted(name)[1] for name in _models(options) if name not in PROBE_MODELS}
+    if options.by == "aflite":
+        found[options.features] = REPRESENTATIONS.parted(options.features)[1]
+    return {name: sha256_tree(Path(path)) for name, path in found.items() if path and Path(path).exists()}
 
 
 def _settings(options: PruneOptions) -> dict[str, Any]:
@@ -188,6 +198,7 @@ class _Work:
         """Raise InputError, before a file is written, for data that these options cannot be used on."""
         name, n, target = self.instances.name, len(self.instances), self.options.target
         self.inputs()
+        check_models([one for one in _models(self.options) if one not in PROBE_MODELS], self.instances.kind)
         if target >= n:
             raise InputError(f"--target {target}: {name} has {n:,} instances, so none would be removed. Name fewer.")
         if self.groups.n < 2:

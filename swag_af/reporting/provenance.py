@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.af.options import FilterOptions
-from swag_af.data.manifests import version_of
+from swag_af.data.manifests import sha256_json, version_of
 from swag_af.data.progress import duration
 from swag_af.data.run import Run
 from swag_af.data.urls import command, option_words
@@ -35,10 +35,15 @@ def provenance(subject: Subject) -> str:
         hashes=_hashes(subject.run),
         versions=_versions(),
         filters={
-            name: ", ".join(f"{key} {value}" for key, value in settings.items()) or "-"
+            name: ", ".join(f"{key} {_told(value)}" for key, value in settings.items()) or "-"
             for name, settings in manifest.get("filters", {}).items()
         },
     )
+
+
+def _told(setting: Any) -> Any:
+    """Of a model, which stands as the hashes of its files, one hash."""
+    return f"SHA-256 {sha256_json(setting)[:12]} of its files" if isinstance(setting, dict) else setting
 
 
 def _prompt(record: Mapping[str, Any]) -> str:

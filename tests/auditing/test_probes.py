@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from shared_data import shared
 from slow.probes import PlainTfidf
+from tiny_bert import save_tiny_bert
 
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.outcome import Probe
@@ -23,7 +25,7 @@ from swag_af.auditing.probes.bridge import FilterScorer, scorer_of
 from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
 from swag_af.auditing.probes.inputs import Source, find_input, input_names, other_rows, read
-from swag_af.auditing.probes.probe import planned, probe, probes
+from swag_af.auditing.probes.probe import check_models, planned, probe, probes
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import InputError
@@ -521,6 +523,19 @@ def test_a_model_that_cannot_be_used_is_left_out_with_a_note(instances: Instance
     assert {one.model for one in made.found} == {"tfidf"}
     assert made.left_out[0].startswith(said)
     assert len(made.left_out) == 1
+
+
+def test_models_that_no_probe_can_use_are_told_together(tmp_path: Path) -> None:
+    cut = Path(save_tiny_bert(tmp_path / "bert"))
+    (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:-9])
+    named = ["tfidf", "chars", "mlp", f"transformer[{cut}]"]
+    with pytest.raises(InputError, match=r"^filter mlp reads the features .*bert: no model that can be read \("):
+        check_models(named, "choices")
+    with pytest.raises(
+        InputError, match=r"^filter chars tells .* filter mlp tells .* filter transformer tells options"
+    ):
+        check_models(named, "classes")
+    check_models(["tfidf", "chars", "lstm"], "choices")
 
 
 def test_without_its_package_fasttext_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import html
 import json
 import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +45,22 @@ def test_an_output_never_replaces_another_or_the_gate(data: Path, tmp_path: Path
             main(["audit", str(data), *flags])
         assert stopped.value.code == 2
     assert gate.read_text() == 'gate = ["AF101 <= 100%"]\n'
+
+
+def test_a_filter_that_was_named_and_cannot_be_used_stops_the_audit(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was left out with a note, and the gate was decided without it."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["audit", str(data), "--filters", "tfidf,mlp", "--out", str(tmp_path / "out")])
+    assert stopped.value.code == 2
+    assert "filter mlp reads the features of a language model" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setitem(sys.modules, "fasttext", None)
+    with pytest.raises(SystemExit) as stopped:
+        main(["audit", str(data), "--filters", "fasttext"])
+    assert stopped.value.code == 2
+    assert "pip install 'swag-af[fasttext]'" in capsys.readouterr().err
 
 
 def test_an_audit_replaces_an_older_one_of_its_dataset_alone(

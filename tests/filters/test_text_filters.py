@@ -7,6 +7,7 @@ import shutil
 import sys
 import warnings
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -591,8 +592,35 @@ def test_a_model_that_is_not_whole_is_named_in_one_line(lost, tmp_path, no_signa
         if path.name == "config.json" or ("model" if lost == "tokenizer" else "token") in path.name:
             shutil.copy(path, tmp_path)
     with pytest.raises(InputError, match="no model that can be read") as caught:
-        fitted(TransformerFilter(model=str(tmp_path), device="cpu"), no_signal, n=8)
+        TransformerFilter(model=str(tmp_path), device="cpu").check()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["transformer", "encoder"])
+def test_a_run_does_not_go_on_with_other_weights_under_the_same_path(name, tiny_bert, tmp_path, tell_tale):
+    model = shutil.copytree(tiny_bert, tmp_path / "model")
+    filter, options = f"{name}[{model},device=cpu]", AFOptions(iterations=1, n_negatives=2)
+    filter_pool(tell_tale, filter, options, out=tmp_path / "run")
+    weights = bytearray((model / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (model / "model.safetensors").write_bytes(weights)
+    with pytest.raises(
+        InputError, match=r"begun with other .*: model: model\.safetensors \(\w{8}, now \w{8}\)\. Repeat"
+    ):
+        filter_pool(tell_tale, filter, replace(options, iterations=2), out=tmp_path / "run")
+
+
+def test_an_audit_by_other_weights_is_another_one_and_stands_where_the_model_is_gone(tiny_bert, tmp_path, tell_tale):
+    model = shutil.copytree(tiny_bert, tmp_path / "model")
+    plan = AuditPlan([0], [f"encoder[{model},device=cpu]"], n_folds=2)
+    run = filter_pool(tell_tale, "chars", AFOptions(iterations=1, n_negatives=2), out=tmp_path / "run")
+    (first,) = audit_run(run, plan)
+    assert audit_run(run, plan) == [first]
+    shutil.copytree(save_tiny_bert(tmp_path / "other", seed=1), model, dirs_exist_ok=True)
+    (second,) = audit_run(run, plan)
+    assert second.settings != first.settings
+    shutil.rmtree(model)
+    assert audit_run(run, plan)[0] in (first, second)
 
 
 def test_a_model_without_a_multiple_choice_head_is_refused(tmp_path, no_signal):

@@ -10,7 +10,15 @@ import torch
 from tiny_bert import save_tiny_bert
 
 from swag_af.data.errors import InputError
-from swag_af.nn.pretrained import import_transformers, read_config, read_network, read_tokenizer, told_by
+from swag_af.data.manifests import sha256_file
+from swag_af.nn.pretrained import (
+    contents_of,
+    import_transformers,
+    read_config,
+    read_network,
+    read_tokenizer,
+    told_by,
+)
 
 
 def test_a_package_that_is_missing_and_one_that_cannot_be_imported_are_told_apart(
@@ -62,6 +70,17 @@ def test_a_fetched_model_is_recorded_by_its_revision(monkeypatch: pytest.MonkeyP
     assert told_by("some/name", SimpleNamespace()) == {"model": "some/name", "revision": "0123abcd"}
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda model, file: None)
     assert told_by("some/name", SimpleNamespace())["revision"] is None
+
+
+def test_the_contents_of_a_model_are_those_of_its_files_now(tmp_path: Path) -> None:
+    folder = Path(save_tiny_bert(tmp_path / "bert"))
+    before = contents_of(str(folder))
+    assert before["model.safetensors"] == sha256_file(folder / "model.safetensors")
+    weights = bytearray((folder / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (folder / "model.safetensors").write_bytes(weights)
+    after = contents_of(str(folder))
+    assert {name for name in after if after[name] != before[name]} == {"model.safetensors"}
 
 
 def test_a_tokenizer_without_words_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from judged import make_run
 from killed import KilledError, break_after
+from tiny_bert import save_tiny_bert
 
 from swag_af.auditing.comparison import Change, Comparison, Control, Side
 from swag_af.cli.main import main
@@ -246,6 +247,20 @@ def test_rows_of_csv_are_copied_with_all_their_lines(tmp_path: Path, monkeypatch
 def test_another_question_of_the_same_folder_is_refused(data: Path, straight: Path) -> None:
     with pytest.raises(InputError, match="begun with other partitions"):
         prune(options(data, straight, agreement_column="votes", partitions=9))
+
+
+def test_a_killed_run_does_not_go_on_with_other_weights(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(save_tiny_bert(tmp_path / "bert"))
+    asked = options(data, tmp_path / "out", features=f"encoder[{folder}]")
+    monkeypatch.setattr(verb, "above_by_luck", break_after(0, verb.above_by_luck))
+    with pytest.raises(KilledError):
+        prune(asked)
+    weights = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
+    with pytest.raises(InputError, match=r"begun with other files: encoder\[.*\] \(\w{8}, now \w{8}\)\. Repeat"):
+        prune(asked)
 
 
 def test_a_folder_of_somebody_else_is_left_alone(data: Path, tmp_path: Path) -> None:

@@ -35,9 +35,8 @@ class FilterScorer:
     def __init__(self, filter: Filter, reading: Reading, groups: np.ndarray):
         """`groups` (N,) are kept together by filters that hold rows aside to stop by.
 
-        Raises InputError for a filter that needs tables which plain texts do not have.
+        Raises InputError for a filter that cannot be used.
         """
-        _check(filter)
         self.offsets = reading.texts.offsets
         self.candidates = _distinct(reading)
         self.rows = np.flatnonzero(self.candidates.counts > 1)  # those that a pool can have
@@ -77,9 +76,8 @@ class ClassScorer:
     """A filter that is ready for one input of one set of classes: contexts on one side, texts on the other."""
 
     def __init__(self, filter: Filter, reading: Reading, groups: np.ndarray):
-        """As `FilterScorer`; raises InputError for a filter that tells no classes apart."""
-        if not isinstance(filter, ClassFilter):
-            raise InputError(f"filter {filter.name} tells options of a question apart; classes have none. Use tfidf.")
+        """As `FilterScorer`; raises InputError for a filter that cannot be used."""
+        assert isinstance(filter, ClassFilter)
         getattr(filter, "check", lambda: None)()
         self.filter: ClassFilter = filter
         self.groups, self.n_labels = groups, int(reading.texts.offsets[1])
@@ -101,13 +99,19 @@ class ClassScorer:
 
 
 def scorer_of(filter: Filter, reading: Reading, groups: np.ndarray) -> Scorer:
-    """`filter` ready for `reading`; raises InputError as `FilterScorer` and `ClassScorer` do."""
+    """`filter` ready for `reading`; raises InputError for one that cannot be used, or cannot read it."""
+    check_reads(filter, reading.texts.kind)
     made = ClassScorer if reading.texts.kind == "classes" else FilterScorer
     return made(filter, reading, groups)
 
 
-def _check(filter: Filter) -> None:
-    if "features" in getattr(filter, "requires", ()):
+def check_reads(filter: Filter, kind: str) -> None:
+    """Raise InputError for a filter that can read no input of instances of this `kind`: one that needs tables which
+    plain texts do not have, or tells no classes apart where there are classes."""
+    if kind == "classes":
+        if not isinstance(filter, ClassFilter):
+            raise InputError(f"filter {filter.name} tells options of a question apart; classes have none. Use tfidf.")
+    elif "features" in getattr(filter, "requires", ()):
         raise InputError(
             f"filter {filter.name} reads the features of a language model, which texts alone do not have. Audit a run "
             "of a pool with features, or choose a filter that reads words."

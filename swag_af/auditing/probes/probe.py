@@ -19,7 +19,7 @@ from typing import Any, get_args
 import numpy as np
 
 from swag_af.auditing.outcome import FoldKind, Probe
-from swag_af.auditing.probes.bridge import scorer_of
+from swag_af.auditing.probes.bridge import check_reads, scorer_of
 from swag_af.auditing.probes.folds import deal_folds, parted, published_pairs, sort, split_pairs
 from swag_af.auditing.probes.inputs import FULL, MAIN, Reading, Source, find_input, input_names, read
 from swag_af.auditing.probes.keeping import KeptProbes
@@ -362,14 +362,36 @@ def make_scorer(model: AnyModel, reading: Reading, groups: np.ndarray) -> Scorer
     """
     if model == TFIDF:
         return ByEntry(reading.texts, Tfidf(reading))
-    made: Any = model if not isinstance(model, str) else FastTextModel() if model == FASTTEXT else REGISTRY.make(model)
+    made = _made(model)
     if reads_texts(made):
         return ByEntry(reading.texts, OfStrings(made, reading, of_words=isinstance(made, FastTextModel)))
-    if not isinstance(made, Filter):
+    return scorer_of(made, reading, groups)
+
+
+def check_models(models: Sequence[AnyModel], kind: str) -> None:
+    """Raise one InputError that names every model of which instances of this `kind` can have no probe: its package or
+    its weights are missing, it is none, or it reads what they have not."""
+    faults: dict[str, None] = {}
+    for model in models:
+        try:
+            made = _made(model) if model != TFIDF else model
+            if isinstance(made, Filter) and not reads_texts(made):
+                check_reads(made, kind)
+            getattr(made, "check", lambda: None)()
+        except InputError as fault:
+            faults[str(fault)] = None
+    if faults:
+        raise InputError(" ".join(faults))
+
+
+def _made(model: AnyModel) -> Any:
+    """The object that a name of an audit stands for; InputError for what is no model, or whose package is missing."""
+    made: Any = model if not isinstance(model, str) else FastTextModel() if model == FASTTEXT else REGISTRY.make(model)
+    if not reads_texts(made) and not isinstance(made, Filter):
         raise InputError(
             f"model {model_name(model)}: it has no name, fit and score. `swag_af.auditing.probes.models` says how."
         )
-    return scorer_of(made, reading, groups)
+    return made
 
 
 def _inputs_of(model: AnyModel, names: Sequence[str]) -> Sequence[str]:
