@@ -5,7 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 UV := $(VENV)/bin/uv
-INSTALL := UV_FIND_LINKS="$${PIP_FIND_LINKS:-}" UV_COMPILE_BYTECODE=1 $(UV) pip install -q --python $(VENV)/bin/python -c constraints.txt
+INSTALL := UV_FIND_LINKS="$${PIP_FIND_LINKS:-}" $(UV) pip install -q --python $(VENV)/bin/python -c constraints.txt
 
 # Tests start hundreds of processes: each would compile our files anew where the environment says to keep no bytecode.
 export PYTHONDONTWRITEBYTECODE =

@@ -21,11 +21,11 @@ MODELS = [method for method in METHODS if method != "majority"]
 
 @pytest.fixture
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models that are fitted in a fifth of their steps, for what must hold after any number: a step costs as much as
+    """Models that are fitted in a few of their steps, for what must hold after any number: a step costs as much as
     its tables do, of however few rows."""
     from few_steps import fit_in_fewer_steps
 
-    fit_in_fewer_steps(monkeypatch, 5)
+    fit_in_fewer_steps(monkeypatch, 25)
 
 
 def crowd(seed: int, *, n_items: int, n_annotators: int, each: int, skill: float = 0.8) -> list[Verdict]:

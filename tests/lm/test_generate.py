@@ -54,15 +54,15 @@ def pool_bytes(path: Path) -> dict[str, bytes]:
 def test_a_cluster_makes_the_same_bytes(contexts_path, lms, tmp_path, monkeypatch, engine, package):
     pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
-    generate(options_for(contexts_path, lms, tmp_path / "here"))
+    generate(options_for(contexts_path, lms, tmp_path / "here", limit=8))  # two shards: a job takes seconds to begin
     where = EngineOptions(engine)
-    there = generate(options_for(contexts_path, lms, Path("there"), live_rows=16, workers=2, where=where))
+    there = generate(options_for(contexts_path, lms, Path("there"), limit=8, live_rows=16, workers=2, where=where))
     assert pool_bytes(tmp_path / "there") == pool_bytes(tmp_path / "here")
     assert "where" not in there.manifest["made_by"]["options"]
-    generate(options_for(contexts_path, lms, Path("lazy"), features="lazy"))
+    generate(options_for(contexts_path, lms, Path("lazy"), limit=8, features="lazy"))
     features(FeaturesOptions(Path("lazy"), workers=2, where=where))
     assert np.array_equal(
-        CandidatePool.open(tmp_path / "lazy").gather("features", np.arange(10)), there.gather("features", np.arange(10))
+        CandidatePool.open(tmp_path / "lazy").gather("features", np.arange(8)), there.gather("features", np.arange(8))
     )
 
 
