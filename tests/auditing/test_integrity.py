@@ -376,6 +376,12 @@ def test_balanced_labels_are_seldom_called_unbalanced(n_options: tuple[int, ...]
     assert found <= 6  # of 200; 2 are expected
 
 
+def test_copies_of_few_questions_do_not_make_a_position_unused() -> None:
+    rows = [Instance(f"q{i}", "Which?", ("a", "b", "c", "d"), i // 20 % 3) for i in range(100)]
+    one_each, five = np.arange(100), np.repeat(np.arange(5), 20)
+    assert [label_diagnostics(choices(rows), groups)[1].status for groups in (one_each, five)] == ["found", "clear"]
+
+
 def test_nothing_is_said_of_positions_that_were_drawn() -> None:
     rows = [replace(one, answer=0) for one in ROWS]
     found = found_in(replace(choices(rows), has_order=False))

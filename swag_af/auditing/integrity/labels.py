@@ -46,7 +46,7 @@ class _Position:
     p: float
     """The probability of such a deviation, in either direction."""
     log_never: float
-    """The logarithm of the probability that it would never be gold."""
+    """The logarithm of the probability that it would never be gold, each group drawn once: it may be of copies."""
 
     @property
     def share(self) -> float:
@@ -63,11 +63,11 @@ def _positions(instances: Instances, groups: np.ndarray) -> list[_Position]:
     found = []
     for number in range(int(instances.n_answers.max())):
         rows = np.flatnonzero(instances.n_answers > number)
-        p = 1 / instances.n_answers[rows]
-        never = float(np.log1p(-p[p < 1]).sum()) if (p < 1).all() else -math.inf
+        p, numbers = 1 / instances.n_answers[rows], _from_0(groups[rows])
+        never = float((np.bincount(numbers, np.log1p(-p)) / np.bincount(numbers)).sum()) if (p < 1).all() else -math.inf
         is_gold = (instances.answers[rows] == number).astype(float)
         n_gold, expected, deviation = int(is_gold.sum()), float(p.sum()), float((p * (1 - p)).sum()) ** 0.5
-        beyond = (n_gold - expected) / _design_effect(is_gold - p, _from_0(groups[rows])) ** 0.5
+        beyond = (n_gold - expected) / _design_effect(is_gold - p, numbers) ** 0.5
         z = beyond / deviation if deviation else 0.0
         found.append(_Position(number, rows, n_gold, expected, z, tail(instances.n_answers[rows], beyond), never))
     return found
