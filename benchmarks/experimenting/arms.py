@@ -98,10 +98,11 @@ def _as_hard(results: Mapping[str, Any]) -> list[str]:
     most = max(one["difference"]["high"] for one in asked)
     return [
         "",
-        f"`--splits fixed`: of {len(asked)} filters that took no part, the intervals allow that one finds up to "
-        f"{told_points(most)} points more than in the questions of the exact loop (over contexts), "
-        f"{told_points(max(over))} (over the parts). Asked before the runs: no more than {told_points(AS_HARD)} for "
-        f"all of them, and no interval above zero. {'These show it' if is_as_hard(asked) else 'These do not show it'}.",
+        f"`--splits fixed`: what a filter that took no part ({len(asked)} were asked) finds more in its questions than "
+        f"in those of the exact loop is at most {told_points(most)} points by the intervals over contexts, and "
+        f"{told_points(max(over))} by those over the parts. Asked before the runs: no more than {told_points(AS_HARD)} "
+        "for all of them, and no interval above zero. "
+        f"{'These show it' if is_as_hard(asked) else 'These do not show it'}.",
     ]
 
 

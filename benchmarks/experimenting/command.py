@@ -121,7 +121,7 @@ def parsed() -> argparse.Namespace:
     """The command line, read."""
     arms = list(dict.fromkeys(arm.name for size in SIZES.values() for arm in (*size.together, *size.arms)))
     parser = argparse.ArgumentParser(prog="experiment", description=__doc__)
-    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,paper,many,large}")
+    parser.add_argument("--size", choices=list(SIZES), required=True, metavar=f"{{{','.join(SIZES)}}}")
     parser.add_argument("--out", type=Path, required=True, help="folder of all that is made")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data sets")
     parser.add_argument("--encoder", type=Path, help="a pretrained encoder, for the audit by one that took no part")

@@ -122,7 +122,9 @@ def _mixed(said: Mapping[str, Any]) -> list[str]:
     change = said["change gibberish"]
     told = told_way(change, "more", "less", "")
     verdict = (
-        f"filtering brings in {told} gibberish" if told else "whether filtering brings in more gibberish cannot be told"
+        f"there filtering brought in {told} gibberish, by one of six figures"
+        if told
+        else "whether filtering brings in more gibberish cannot be told"
     )
     about = (
         f"{said['n mixed']} other contexts, where the same reader saw six generated endings, three that filtering took "

@@ -218,11 +218,10 @@ LARGE = replace(
     arms=(MANY.arms[0],),
     together=(BIG,),
 )
-"""The contexts and language models of `many` with all candidates and the paper's schedule: one run at the size that the
-paper's figures ask for. Predicted before the first run, of which `many` has ten iterations of the ensemble: the MLP
-ends at 11 to 13 % (13.7 there), the ensemble begins 5 to 8 points above that, and its last ten iterations end 2 to 5
-points below where it began, not at the MLP's level; fresh filters find at the random start no more by an ensemble than
-by an MLP."""
+"""The contexts and language models of `many` with all candidates and the paper's schedule, in one run. Predicted before
+the first run, of which `many` has ten iterations of the ensemble: the MLP ends at 11 to 13 % (13.7 there), the ensemble
+begins 5 to 8 points above that, and its last ten iterations end 2 to 5 points below where it began, not at the MLP's
+level; fresh filters find at the random start no more by an ensemble than by an MLP."""
 
 FULL = replace(LARGE, name="full", n_folds=5)
 """As `large`, of five folds, 2,000 contexts each, whose models have learnt from four fifths of the captions, as the
