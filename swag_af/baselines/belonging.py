@@ -19,17 +19,20 @@ PARTING = ("splits", "val_share", "test_share", "split_seed")
 
 
 def about(instances: Instances, bench: Bench, options: BaselinesOptions) -> dict[str, Any]:
-    """The manifest: `identity`, which decides by the data in whatever order and by their parts, and what tells why
-    another is another."""
+    """The manifest: `identity`, which decides by the data, their rows in whatever order, and by their parts; and what
+    tells why another is another."""
     parts: dict[str, np.ndarray] = {"train": bench.parts.train}
     parts |= {str(part): rows for part, rows in bench.parts.scored.items()}
-    unplaced = [{**asdict(one), "id": "", "where": ""} for one in bench.sorted.instances.instances]
+    ours = bench.sorted
+    unplaced = [{**asdict(one), "id": "", "where": ""} for one in ours.instances.instances]
+    order = ours.answers - np.repeat(instances.offsets[ours.rows], ours.instances.n_answers)  # (M,) within their rows
     reading = asdict(options.reading)
     reading |= reading.pop("columns")
     return {
         "identity": {
             "instances": sha256_json(unplaced),
             "splits": sha256_json({name: rows.tolist() for name, rows in parts.items()}),
+            "options": sha256_json(order.tolist()),  # scores are kept in the order of the file
         },
         "name": instances.name,
         "files": dict(instances.files),
@@ -46,10 +49,14 @@ def check_begun(folder: Path, now: Mapping[str, Any]) -> None:
     identity = begun.get("identity") or {}
     if identity == now["identity"]:
         return
-    has_other_data = identity.get("instances") != now["identity"]["instances"]
-    said = [*_files(begun, now), *_flags(begun, now, "reading")] if has_other_data else []
+    of_data = [name for name in ("instances", "options") if identity.get(name) != now["identity"][name]]
+    said = [*_files(begun, now), *_flags(begun, now, "reading")] if of_data else []
     said += _flags(begun, now, "parting")
-    what = "other data" if has_other_data else "other splits"
+    what = (
+        {"instances": "other data", "options": "its options in another order"}[of_data[0]]
+        if of_data
+        else "other splits"
+    )
     raise InputError(
         f"{folder}: begun with {what}{': ' if said else ''}{'; '.join(said)}. Repeat the first command, or choose "
         "another --out."

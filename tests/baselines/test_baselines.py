@@ -437,6 +437,9 @@ def test_a_folder_of_other_data_settings_or_somebody_else_is_refused(
         run_baselines(options(same_name, straight))
     with pytest.raises(InputError, match=r"other data: --mask nothing, now w1\."):
         run_baselines(options(data, straight, reading=ReadingOptions(mask="w1")))
+    turned = write(tmp_path / "data.jsonl", permuted(records(), np.random.default_rng(1)))
+    with pytest.raises(InputError, match=r"its options in another order: data\.jsonl has changed since\."):
+        run_baselines(options(turned, straight))
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="not made by baselines"):
