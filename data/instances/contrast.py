@@ -24,10 +24,19 @@ def pairs_of_files(paths: Sequence[Path]) -> list[tuple[str, Path, Path]]:
     return [(name, both[ORIGINAL], both[CONTRAST]) for (_, name, _), both in halves.items() if len(both) == 2]
 
 
-def in_pairs(found: Sequence[Found], name: str, variant: str) -> list[Found]:
-    """The rows of such a file, whose sets are called by `name` and their number from 1; sets are groups if the dataset
-    names none."""
-    sets = [f"{name or 'set'}:{number}" for number in range(1, len(found) + 1)]
+def numbers_by_id(original: Sequence[Found], contrast: Sequence[Found]) -> list[int] | None:
+    """The number from 1 of the original that has the id of each row of `contrast`; None where ids are no such pairs."""
+    number_of = {one.id: number for number, one in enumerate(original, start=1)}
+    ids = [one.id for one in contrast]
+    if "" in number_of or len(number_of) < len(original) or sorted(ids) != sorted(number_of):
+        return None
+    return [number_of[id] for id in ids]
+
+
+def in_pairs(found: Sequence[Found], name: str, variant: str, numbers: Sequence[int] | None = None) -> list[Found]:
+    """The rows of such a file, whose sets are called by `name` and their `numbers`, in order from 1 where none are
+    given; sets are groups if the dataset names none."""
+    sets = [f"{name or 'set'}:{number}" for number in numbers or range(1, len(found) + 1)]
     return [
         one._replace(contrast_set=which, variant=variant, group=one.group or which)
         for one, which in zip(found, sets, strict=True)

@@ -63,19 +63,22 @@ def by_name_or_text(instances: Instances) -> Groups:
 
     What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the
     text that is classified, or all options. Of choices, options are compared beside the context too, so that copies
-    whose question was reworded stay together; those of few words are not (`TELLING`). Contrast sets stay whole. No
-    such joining makes a group larger than `MOST_TOGETHER` of the instances: a text that would, such as "Which is
-    true?" or the same options everywhere, joins nothing, and where chains of near duplicates would, they must be more
-    similar (`STRICTER`). The order of the instances does not matter, nor does a mask.
+    whose question was reworded stay together; those of few words are not (`TELLING`). Contrast sets stay whole, however
+    large. No joining by texts makes a group larger than `MOST_TOGETHER` of the instances: a text that would, such as
+    "Which is true?" or the same options everywhere, joins nothing, and where chains of near duplicates would, they must
+    be more similar (`STRICTER`). The order of the instances does not matter, nor does a mask.
     """
     given = instances.unmasked or instances.instances
     names = [one.group for one in given]
     only = names[0] if len(set(names)) == 1 else ""
     if only:
         names = [""] * len(names)  # one name for all parts nothing
-    named = _with_contrast_sets(named_groups(names), instances)
+    by_name = named_groups(names)
+    named = _with_contrast_sets(by_name, instances)
     if all(names):
-        return Groups(_numbered(named), f"{several(len(np.unique(named)), 'group')}, named by the dataset")
+        n = len(np.unique(named))
+        kept = ", contrast sets kept together" if n < len(np.unique(by_name)) else ""
+        return Groups(_numbered(named), f"{several(n, 'group')}, named by the dataset{kept}")
     free = np.flatnonzero([not name for name in names])
     rows = [given[row] for row in free.tolist()]
     by_context = _together(named, free, [_first_text(one) for one in rows], shingle_sets)
@@ -88,8 +91,7 @@ def _with_contrast_sets(groups: np.ndarray, instances: Instances) -> np.ndarray:
     """(N,) `groups` (N,) joined where they share a contrast set: its members differ by an edit."""
     names = ["", *(one.contrast_set for one in instances.instances)]
     keys = numbered(names)[1:]  # 0 where there is none
-    most = max(MOST_TOGETHER, _SMALL / len(groups))
-    return join_by_text(groups, np.arange(len(groups)), keys, most=most).groups
+    return join_by_text(groups, np.arange(len(groups)), keys, most=1.0).groups
 
 
 def _first_text(one: Instance) -> str:

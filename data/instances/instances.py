@@ -116,6 +116,8 @@ class Instances:
     """How the files were read, a sentence each: formats, columns, what was left out."""
     unmasked: tuple[Instance, ...] | None = None
     """The instances before anything was hidden in their texts; None where nothing was."""
+    label_base: Literal[0, 1] = 0
+    """From what number the labels of all its files count the options; 0 where they do not."""
 
     def __post_init__(self) -> None:
         if not self.instances:

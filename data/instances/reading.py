@@ -18,7 +18,7 @@ from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
 from swag_af.data.errors import MOST_TOLD, InputError, several, told
 from swag_af.data.instances import own
-from swag_af.data.instances.contrast import in_pairs, notes_of, pairs_of_files, with_originals
+from swag_af.data.instances.contrast import in_pairs, notes_of, numbers_by_id, pairs_of_files, with_originals
 from swag_af.data.instances.guessing import plan_of
 from swag_af.data.instances.instances import Instance, Instances, Kind
 from swag_af.data.instances.layouts.images import NLVR2
@@ -84,6 +84,8 @@ class _Part:
     """Of files of others."""
     n_rows: int = 0
     """How many rows were read, those without a label too."""
+    label_base: int = 0
+    """From what number its labels count."""
 
 
 def _parts_of_ours(paths: Sequence[Path], *, several: bool) -> list[_Part]:
@@ -152,7 +154,8 @@ def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Ad
         notes.append(f"{name}: {plan.base_doubt}")
     ids_guessed = "id_column" in plan.guessed and not (plan.layout.unique or plan.layout.numbered)
     has_order = not plan.columns.gold_column
-    return _Part(source.path, plan.kind, found, files, notes, has_order, ids_guessed, plan.layout.name, n_rows)
+    about = (has_order, ids_guessed, plan.layout.name, n_rows, plan.base)
+    return _Part(source.path, plan.kind, found, files, notes, *about)
 
 
 def _with_sets(parts: list[_Part]) -> list[_Part]:
@@ -171,7 +174,8 @@ def _with_sets(parts: list[_Part]) -> list[_Part]:
 
 
 def _pair(original: _Part, contrast: _Part, name: str) -> None:
-    """Makes a contrast set of every two rows of the same number, where each row is an instance."""
+    """Makes a contrast set of every two rows of the same id, or where these do not say of the same number, where each
+    row is an instance."""
     parts = {ORIGINAL: original, CONTRAST: contrast}
     if any(one.contrast_set for part in parts.values() for one in part.found):
         return
@@ -179,10 +183,13 @@ def _pair(original: _Part, contrast: _Part, name: str) -> None:
         has = f"{len(original.found):,} and {len(contrast.found):,}"
         contrast.notes.append(f"{name or 'set'}: original and contrast have {has} labelled rows: no pairs of them")
         return
+    numbers = numbers_by_id(original.found, contrast.found)
+    if numbers is None and any(one.id for one in (*original.found, *contrast.found)):
+        contrast.notes.append(f"{name or 'set'}: original and contrast have other ids: pairs are rows of one number")
     for variant, part in parts.items():
-        split = _split_of(part.path)
+        split, mine = _split_of(part.path), numbers if variant == CONTRAST else None
         part.found = [
-            one._replace(split=name) if one.split == split else one for one in in_pairs(part.found, name, variant)
+            one._replace(split=name) if one.split == split else one for one in in_pairs(part.found, name, variant, mine)
         ]
 
 
@@ -268,6 +275,7 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
         all(part.has_order for part in parts),
         {file: digest for part in parts for file, digest in part.files.items()},
         (*notes, *more),
+        label_base=1 if kind == "choices" and all(part.label_base == 1 for part in parts) else 0,
     )
 
 

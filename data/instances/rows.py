@@ -172,11 +172,14 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     start = text_of(row, columns.start_column) if columns.start_column else ""
     id, places, names = word_of(row, columns.id_column), tuple[int, ...](), tuple[str, ...]()
     if columns.gold_column:
-        texts = texts_of(row, columns.negatives_column)
+        texts, right = without_padding(texts_of(row, columns.negatives_column)), text_of(row, columns.gold_column)
+        if not right.strip():
+            raise RowError(f"has no text under {columns.gold_column}, which is the right answer")
         given = [text for text in texts if text is not None]
-        options, gold = drawn_order((text_of(row, columns.gold_column), *given))
+        options, gold = drawn_order((right, *given))
     else:
         gold, texts = gold_of(row, columns.label_column, columns.endings_column, base=plan.base)
+        texts = [*texts[: gold + 1], *without_padding(texts[gold + 1 :])]
         gold -= sum(text is None for text in texts[:gold])
         options = tuple(text for text in texts if text is not None)
         there = tuple(i for i, text in enumerate(texts) if text is not None)
@@ -186,6 +189,13 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     if len(options) < 2:
         raise RowError(f"has {len(options)} options, where two or more are due")
     return Found(id, context, options, gold, start, places=places, names=names)
+
+
+def without_padding(texts: Sequence[str | None]) -> list[str | None]:
+    """`texts` with None for those behind the last one that says something: lists are padded to one length with nothing,
+    or with blanks."""
+    n = max((i + 1 for i, text in enumerate(texts) if text and text.strip()), default=0)
+    return [*texts[:n], *[None] * (len(texts) - n)]
 
 
 def _check_last_option(row: Record, options: str) -> None:

@@ -50,7 +50,7 @@ class AuditOptions(Options):
     """Files or folders of one dataset, such as its splits; or one run folder."""
     out: Path | None = None
     """Folder for the page (audit.html), every figure, and the scores of each question. What was killed goes on from its
-    last probe; an older audit of the dataset is replaced, of another one not."""
+    last probe; an older audit of the dataset is replaced, of another one (by name, or by ids) not."""
     compare: Path | None = None
     """The dataset before a repair: what became of each finding, beside as many rows removed at random."""
     draws: int = 5

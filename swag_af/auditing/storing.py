@@ -26,7 +26,7 @@ from swag_af.auditing.tiers import TIERS, Tiers, tiers_of
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import check_output, read_json, read_jsonl, replacing, write_json, write_jsonl
 from swag_af.data.files import write_text as write_file
-from swag_af.data.instances.instances import Kind
+from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.records import Count, parse_record
 
@@ -142,13 +142,27 @@ def check_out(folder: Path) -> None:
         raise InputError(f"{folder}: this is there, and is no audit to replace. Choose another --out.")
 
 
-def check_replaces(folder: Path, name: str) -> None:
-    """Raise InputError where `folder` holds the audit of another dataset than `name`: that is not to go unasked."""
-    there = read_json(folder / ABOUT).get("name") if (folder / ABOUT).is_file() else name
-    if there != name:
-        raise InputError(
-            f"{folder}: the audit of {there} is there, and this is one of {name}. Choose another --out, or delete it."
-        )
+def check_replaces(folder: Path, instances: Instances) -> None:
+    """Raise InputError where `folder` holds the audit of another dataset, by its name or by ids of which none is among
+    those of `instances`: that is not to go unasked."""
+    if not (folder / ABOUT).is_file():
+        return
+    there, name = read_json(folder / ABOUT).get("name"), instances.name
+    ids = {_writable(one.id) for one in instances.instances}
+    if there == name and not ids.isdisjoint(_ids_in(folder) or ids):
+        return
+    other = "another dataset of that name" if there == name else name
+    raise InputError(
+        f"{folder}: the audit of {there} is there, and this is one of {other}. Choose another --out, or delete it."
+    )
+
+
+def _ids_in(folder: Path) -> set[str]:
+    """The ids of the questions of the audit in `folder`; none where its file is gone or damaged."""
+    try:
+        return {str(line["id"]) for _, line in read_jsonl(folder / QUESTIONS)}
+    except (OSError, FormatError, KeyError, TypeError):
+        return set()
 
 
 def save_audit(audit: Audit | SavedAudit, folder: Path, beside: Mapping[str, str] | None = None) -> None:

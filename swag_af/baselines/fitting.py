@@ -33,6 +33,11 @@ def input_of(name: str) -> str:
     return OPTIONS if name == ENDING else name
 
 
+def column_of(name: str) -> str:
+    """What the table calls an input of the audit."""
+    return ENDING if name == OPTIONS else name
+
+
 def inputs_of(texts: Texts) -> tuple[str, ...]:
     """The columns of the table that `texts` have: what Table 3 has, or hypothesis and full."""
     columns = (ENDING, SECOND, FULL) if texts.kind == "choices" else (HYPOTHESIS, TEXT, FULL)
@@ -164,7 +169,7 @@ def check_inputs(names: tuple[str, ...], texts: Texts) -> None:
         try:
             find_input(input_of(name), texts)
         except InputError:
-            known = [ENDING if one == OPTIONS else one for one in input_names(texts)]
+            known = map(column_of, input_names(texts))
             raise InputError(f"--inputs {name}: this data has {', '.join(known)}.") from None
 
 

@@ -28,7 +28,7 @@ from swag_af.baselines.cells import (
     read_timing,
     write_cell,
 )
-from swag_af.baselines.fitting import Bench, check_inputs, inputs_of, why_blank
+from swag_af.baselines.fitting import Bench, check_inputs, column_of, inputs_of, why_blank
 from swag_af.baselines.models import CONCEPTNET, Row, rows_asked
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.baselines.outcome import KIND, QUESTIONS, RESULT, Baselines, Blank, ordered
@@ -85,7 +85,7 @@ class Grid:
         """The columns."""
         if self.options.inputs == AUTO:
             return inputs_of(self.instances.texts)
-        return parse_names("--inputs", self.options.inputs)
+        return tuple(dict.fromkeys(map(column_of, parse_names("--inputs", self.options.inputs))))
 
     @cached_property
     def asked(self) -> tuple[list[Row], list[str]]:

@@ -82,7 +82,7 @@ def run_audit(options: AuditOptions) -> Audited:
     if options.filters != AUTO:  # of the default ones, those that cannot be used are left out
         check_models(_checks(options).models, instances.kind)
     if options.out:
-        check_replaces(options.out, instances.name)
+        check_replaces(options.out, instances)
     made = _audited(options, instances, reading)
     comparison = _compared(options, before, older, made) if before and older else None
     result = decide(gate, made.diagnostics) if gate else None

@@ -189,6 +189,15 @@ def test_the_order_of_rows_and_options_changes_no_figure(straight: Path, tmp_pat
     assert one.differences == other.differences
 
 
+def test_options_are_the_ending_of_the_table(data: Path, tmp_path: Path) -> None:
+    grids = [
+        Grid.of(options(data, tmp_path / "out", models="length", inputs=name))
+        for name in ("options,full", "ending,full")
+    ]
+    assert grids[0].inputs == grids[1].inputs == ("ending", "full")
+    assert [len(grid.cells) for grid in grids] == [2, 2]
+
+
 def test_no_label_of_a_scored_row_reaches_its_scores(data: Path, straight: Path, tmp_path: Path) -> None:
     scored = {row["id"] for _, row in read_jsonl(straight / "questions.jsonl")}
     rows = [row | ({"label": (row["label"] + 1) % 3} if row["id"] in scored else {}) for row in records()]

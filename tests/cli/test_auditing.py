@@ -75,6 +75,14 @@ def test_an_audit_replaces_an_older_one_of_its_dataset_alone(
     assert stopped.value.code == 2
     assert "the audit of questions is there, and this is one of others. Choose another" in capsys.readouterr().err
     assert json.loads((tmp_path / "out" / "audit.json").read_text())["name"] == "questions"
+    (tmp_path / "b").mkdir()
+    rows = [json.loads(line) | {"id": f"b{i}"} for i, line in enumerate(other.read_text().splitlines())]
+    namesake = tmp_path / "b" / "questions.jsonl"
+    namesake.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(SystemExit) as stopped:
+        main(["audit", str(namesake), *out])
+    assert stopped.value.code == 2
+    assert "this is one of another dataset of that name" in capsys.readouterr().err
 
 
 def test_a_repaired_set_whose_rows_repeat_is_matched_whole(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -334,6 +334,59 @@ def test_labels_count_from_1_where_all_rows_say_so(tmp_path: Path) -> None:
         read(tmp_path, labelled(0, 3, 1))
 
 
+@pytest.mark.parametrize("pad", ["", " ", None])
+def test_lists_that_are_padded_have_no_more_options(tmp_path: Path, pad: str | None) -> None:
+    rows = [{"question": f"Why {i}?", "choices": [f"a{i}", f"b{i}", pad, pad], "label": i % 2} for i in range(20)]
+    rows += [{"question": "Why not?", "choices": ["", "so"], "label": 1}]
+    made = read(tmp_path, rows)
+    assert {one.options for one in made.instances[:20]} == {(f"a{i}", f"b{i}") for i in range(20)}
+    assert made.instances[20].options == ("", "so"), "a blank before others is one that the audit tells of"
+
+
+def test_a_right_answer_without_text_is_refused(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"Why {i}?", "correct_answer": f"a{i}" if i else "", "distractors": ["b", "c"]} for i in range(9)
+    ]
+    with pytest.raises(InputError, match="line 1 has no text under correct_answer, which is the right answer"):
+        read(tmp_path, rows)
+
+
+def test_originals_and_contrasts_are_paired_by_their_ids(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    first = [{"id": f"r{i}", "text": f"Film {i} is good.", "label": ("no", "yes")[i % 2]} for i in range(40)]
+    second = [
+        one | {"text": one["text"].replace("good", "bad"), "label": ("yes", "no")[i % 2]} for i, one in enumerate(first)
+    ]
+    paths = [
+        write(tmp_path / f"dev_{name}.jsonl", rows)
+        for name, rows in (("original", first), ("contrast", [second[i] for i in rng.permutation(40)]))
+    ]
+    made = read_instances(paths)
+    film = {one.contrast_set: set[str]() for one in made.instances}
+    for one in made.instances:
+        film[one.contrast_set].add(" ".join(one.options[0].split()[:2]))
+    assert len(film) == 40
+    assert {len(names) for names in film.values()} == {1}
+    write(paths[1], [one | {"id": f"other {i}"} for i, one in enumerate(second)])
+    assert any("have other ids: pairs are rows of one number" in note for note in read_instances(paths).notes)
+
+
+def test_contrast_sets_stay_whole_however_large(tmp_path: Path) -> None:
+    rows = [
+        {
+            "question": f"Why {i}?",
+            "choices": [f"so {i}", "no"],
+            "label": i % 2,
+            "contrast_set": f"s{i // 12}",
+            "video": f"v{i}",
+        }
+        for i in range(60)
+    ]
+    made = read(tmp_path, rows)
+    assert {one.contrast_set for one in made.instances} == {f"s{i}" for i in range(5)}
+    assert group(made).n == 5
+
+
 def test_all_files_say_where_labels_begin(tmp_path: Path) -> None:
     files = [write(tmp_path / "a.jsonl", labelled(1, 2)), write(tmp_path / "b.jsonl", labelled(3))]
     assert read_instances(files).answers.tolist() == [0, 1, 2]

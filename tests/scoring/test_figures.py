@@ -165,9 +165,7 @@ def test_intervals_keep_contrast_sets_and_questions_together() -> None:
         "choices",
     )
     assert clusters_of(linked).n == 1
-    assert clusters_of(linked).said.startswith(
-        "1 group that keeps contrast sets and stages of one question together; 2 gr"
-    )
+    assert clusters_of(linked).said == "1 group, named by the dataset, contrast sets kept together"
     asked = [replace(one, group="", context=f"{i}") for i, one in enumerate(staged(6).instances)]
     assert clusters_of(replace(staged(6), instances=tuple(asked))).n == 6
 

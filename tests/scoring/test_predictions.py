@@ -87,6 +87,16 @@ def test_from_what_numbers_count_is_said_where_it_is_not_0_for_sure(tmp_path: Pa
     assert "count" not in read(path).said
 
 
+def test_where_nothing_tells_predictions_count_as_the_labels_do(tmp_path: Path) -> None:
+    """A model that always says 1 was scored as if it said the second option."""
+    rows = [{"question": f"Why {i}?", "choices": [f"a{i}", f"b{i}"], "label": "12"[i % 4 == 0]} for i in range(N)]
+    data = read_instances([write(tmp_path / "data.jsonl", rows)])
+    path = write(tmp_path / "p.jsonl", ({"id": one.id, "pred": 1} for one in data.instances))
+    found = read(path, data=data)
+    assert found.hits.mean() == 0.75
+    assert "taken to count from 1: as the labels do, so see whether --prediction-base 0 is meant" in found.said
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_says_the_same(form: str, tmp_path: Path) -> None:
     path = tmp_path / form
@@ -202,6 +212,14 @@ def test_missing_answers_may_be_allowed_and_are_wrong(tmp_path: Path) -> None:
     found = read(path, PredictionOptions(allow_missing=True))
     assert found.n_missing == 4
     assert found.hits.sum() == N - 4
+
+
+@pytest.mark.parametrize("none", [None, "", -1])
+@pytest.mark.parametrize("flag", ["allow_missing", "only_predicted"])
+def test_rows_that_say_nothing_are_missing_where_they_may_be(none: object, flag: str, tmp_path: Path) -> None:
+    rows = ({"id": one.id, "pred": one.answer if i > 3 else none} for i, one in enumerate(DATA.instances))
+    found = read(write(tmp_path / "p.jsonl", rows), PredictionOptions(**{flag: True}))
+    assert (found.n_missing, found.hits.sum()) == (4, N - 4)
 
 
 BAD = {

@@ -97,10 +97,10 @@ class Cells:
             doubt = ", as beside letters; see whether --prediction-base 0 is meant" if fits_both(given) else ""
             return base, f", whose numbers count from 1{doubt}"
         if base == 0 and self.instances.has_order and fits_both(given):
-            return (
-                base,
-                ", whose numbers are taken to count from 0: no 0 is there, so see whether --prediction-base 1 is meant",
-            )
+            counts_from, other = self.instances.label_base, 1 - self.instances.label_base
+            as_labels = "as the labels do" if counts_from else "no 0 is there"
+            doubt = f"{as_labels}, so see whether --prediction-base {other} is meant"
+            return counts_from, f", whose numbers are taken to count from {counts_from}: {doubt}"
         return base, ""
 
     def names(self, row: int) -> Sequence[str]:
@@ -131,10 +131,9 @@ class Cells:
         Where classes are numbers, a number is the name of one if `base` is `AS_TEXT`, and counts them otherwise.
         """
         texts, given = self.texts(row), self.given(row)
-        named = self._named(value) if self.instances.kind == "classes" else None
-        if named is not None and (base == AS_TEXT or not self.are_numbers):
+        if (named := self._class(value, base)) is not None:
             return named
-        if lacks_label(value, given, base):
+        if self.has_none(value, row, base):
             what = "no" if value in (None, "") or value != value else f"{told(value)}, which is no answer, as"
             raise RowError(f"has {what} {column}")
         if self.instances.kind == "classes":
@@ -156,6 +155,15 @@ class Cells:
         if given[i] is None:
             raise RowError(f"has {told(value)} under {column}, which is a blank option of the row")
         return sum(one is not None for one in given[:i])
+
+    def has_none(self, value: Any, row: int, base: int) -> bool:
+        """Whether a cell names no answer and says so: it is empty, null, - or -1."""
+        return self._class(value, base) is None and lacks_label(value, self.given(row), base)
+
+    def _class(self, value: Any, base: int) -> int | None:
+        """The class that a cell names by its name."""
+        is_named = self.instances.kind == "classes" and (base == AS_TEXT or not self.are_numbers)
+        return self._named(value) if is_named else None
 
     def _by_text(self, value: Any, texts: Sequence[str], column: str) -> int:
         """The answer whose text is given, where the dataset has no order of answers."""

@@ -82,7 +82,7 @@ def read_predictions(path: Path, cells: Cells, options: PredictionOptions, *, na
     _check_ids(path, [one.id for one in read], rows, cells, options)
     base, counted = _base(read, rows, cells, options) if table.answer else (0, "")
     array = (
-        _answers(read, rows, table, cells, base, faults)
+        _answers(read, rows, table, cells, base, faults, may_miss=options.allow_missing or options.only_predicted)
         if table.answer
         else _scores(read, rows, table, cells, options, faults)
     )
@@ -220,13 +220,14 @@ def _base(read: Sequence[_Row], rows: Sequence[int], cells: Cells, options: Pred
 
 
 def _answers(
-    read: Sequence[_Row], rows: Sequence[int], table: Table, cells: Cells, base: int, faults: Faults
+    read: Sequence[_Row], rows: Sequence[int], table: Table, cells: Cells, base: int, faults: Faults, *, may_miss: bool
 ) -> np.ndarray:
     """(N,) the answer chosen in each instance, -1 for none; numbers count from `base`."""
     chosen = np.full(len(cells.instances), -1, np.int64)
     for one, row in zip(read, rows, strict=True):
         try:
-            chosen[row] = cells.answer(one.value, row, table.answer, base)
+            if not (may_miss and cells.has_none(one.value, row, base)):
+                chosen[row] = cells.answer(one.value, row, table.answer, base)
         except RowError as fault:
             faults.add(one.place, fault)
     return chosen
