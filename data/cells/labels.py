@@ -17,6 +17,8 @@ UNLABELLED = (None, "", "-", "-1", -1)
 
 AS_TEXT = -1
 """In place of a number from which labels count: labels such as 42 are texts of options."""
+AS_LETTERS = -2
+"""Likewise: labels such as B are letters, also where an option of a row is called B."""
 
 
 def is_unlabelled(value: Any) -> bool:
@@ -24,6 +26,11 @@ def is_unlabelled(value: Any) -> bool:
     if isinstance(value, str):
         return value.strip() in UNLABELLED
     return value is None or value != value or (not isinstance(value, bool | list) and value == -1)
+
+
+def is_minus_one(value: Any) -> bool:
+    """Whether a cell is the -1 of test files, or a class that is called so."""
+    return integer(value) == -1
 
 
 def lacks_label(value: Any, options: Sequence[str | None], base: int) -> bool:
@@ -62,9 +69,10 @@ def gold_of(record: Record, label: str, options: str, *, base: int = 0) -> tuple
 def index_of(
     value: Any, label: str, options: Sequence[str | None], *, what: str, names: Sequence[str] = (), base: int = 0
 ) -> int:
-    """Which of `options` is right: by what the row calls them (`names`), by number from `base` (unless it is
-    `AS_TEXT`), by letter, by its text, by a list of that alone, or by a list that marks it among zeros. A truth value
-    means `True` or `Yes`, `False` or `No` where the two options are so called, and otherwise counts as 0 or 1.
+    """Which of `options` is right: by what the row calls them (`names`), by number from `base` (unless it is `AS_TEXT`;
+    0 where it is `AS_LETTERS`), by letter, by its text, by a list of that alone, or by a list that marks it among
+    zeros. A truth value means `True` or `Yes`, `False` or `No` where the two options are so called, and otherwise
+    counts as 0 or 1.
 
     `label` and `what` are the columns of label and options, for errors.
     """
@@ -81,7 +89,7 @@ def index_of(
     if base == AS_TEXT and isinstance(value, int | float) and not isinstance(value, bool):
         value = plain(str(value))
     if number is None and isinstance(value, str):
-        i = _spelt(value.strip(), label, options, what, has_letters=base != AS_TEXT)
+        i = _spelt(value.strip(), label, options, what, base)
         if i is not None:
             return i
     if number is None:
@@ -90,11 +98,12 @@ def index_of(
         )
     if names and None not in map(integer, names):
         raise RowError(f"has {label} {told(number)}, and {what} called {', '.join(names)}: give these names or letters")
-    if not 0 <= number - base < len(options):
+    first = max(base, 0)
+    if not 0 <= number - first < len(options):
         is_text = str(value).strip() in _stripped(options)
         as_well = "; it is the text of one, so these may be texts, not numbers" if is_text else ""
-        raise RowError(f"has {label} {told(number)}, and {len(options)} {what}, which count from {base}{as_well}")
-    return number - base
+        raise RowError(f"has {label} {told(number)}, and {len(options)} {what}, which count from {first}{as_well}")
+    return number - first
 
 
 _TRUTH = ({"false", "no"}, {"true", "yes"})
@@ -121,18 +130,18 @@ def _marked(marks: Sequence[Any], label: str, n: int) -> int:
 _LETTER = re.compile(r"\(([A-Za-z])\)|([A-Za-z])[.)]?")
 
 
-def _spelt(text: str, label: str, options: Sequence[str | None], what: str, *, has_letters: bool) -> int | None:
-    """The option that a letter, where labels may be letters, or a whole option stands for; None if neither, RowError if
-    they are not the same."""
+def _spelt(text: str, label: str, options: Sequence[str | None], what: str, base: int) -> int | None:
+    """The option that a letter, unless labels are texts, or a whole option stands for; None if neither, RowError if
+    they are not the same and nothing says which is meant."""
     meant = {i for i, option in enumerate(options) if option is not None and option.strip() == text}
-    found = _LETTER.fullmatch(text) if has_letters else None
+    found = _LETTER.fullmatch(text) if base != AS_TEXT else None
     letter = ord((found[1] or found[2]).upper()) - ord("A") if found else -1
     if 0 <= letter < len(options):
-        meant.add(letter)
+        meant = {letter} if base == AS_LETTERS else {*meant, letter}
     if len(meant) > 1:
         raise RowError(
-            f"has {told(text)} under {label}, which may stand for several of its {what}. Say --label-base text, if "
-            "labels are whole options"
+            f"has {told(text)} under {label}, which may stand for several of its {what}: by letter, or as the text of "
+            "one. Say which with --label-base letters or text, of predictions with --prediction-base"
         )
     return min(meant, default=None)
 
@@ -156,11 +165,12 @@ def base_of(cells: Cells) -> int:
 
     So nothing that could be read from 0 is read from 1: that takes a label as large as its number of options, and no 0.
     Two things besides tell of numbers: where other labels are texts of options, numbers that all are such texts are
-    texts; and among letters (ARC's A to D, or 1 to 4) they count from 1 where they can. Looks no further than the first
-    number that settles it; 0 where nothing fits.
+    texts; and among letters (ARC's A to D, or 1 to 4) they count from 1 where they can. Letters that are texts of
+    options too are letters where all others are. Looks no further than the first number that settles it; 0 where
+    nothing fits.
     """
     from_0, from_1, as_text = True, True, True
-    numbers = hidden = among_texts = among_letters = False
+    numbers = hidden = among_texts = among_letters = both = among_words = False
     for value, texts, names in cells:
         is_text = not isinstance(value, bool) and str(value).strip() in _stripped(texts)
         if is_unlabelled(value) or str(value).strip() in names:
@@ -169,8 +179,11 @@ def base_of(cells: Cells) -> int:
         number = number_of(value, texts)
         numbers |= number is not None
         if number is None:
+            is_letter = isinstance(value, str) and bool(_LETTER.fullmatch(value.strip()))
             among_texts |= is_text
-            among_letters |= not is_text and isinstance(value, str) and bool(_LETTER.fullmatch(value.strip()))
+            among_letters |= not is_text and is_letter
+            both |= is_text and is_letter
+            among_words |= is_text and not is_letter
             continue
         from_0 &= 0 <= number < len(texts)
         from_1 &= 1 <= number <= len(texts)
@@ -181,12 +194,14 @@ def base_of(cells: Cells) -> int:
         return AS_TEXT
     if numbers and from_1 and among_letters:
         return 1
+    if both and among_letters and not (numbers or among_words):
+        return AS_LETTERS
     return 0 if from_0 else 1 if from_1 else AS_TEXT if as_text else 0
 
 
 def base_named(wanted: str) -> int:
-    """What a flag says: a number, or that labels are texts."""
-    return AS_TEXT if wanted == "text" else int(wanted)
+    """What a flag says: a number, or that labels are texts or letters."""
+    return {"text": AS_TEXT, "letters": AS_LETTERS}.get(wanted) or int(wanted)
 
 
 def check_base(base: int, cells: Cells, called: str, flag: str) -> None:

@@ -62,10 +62,10 @@ def listed(stem: str, names: tuple[str, ...]) -> tuple[str, ...]:
     several = tuple(part.strip() for part in stem.split(","))
     if len(several) > 1:
         return several if set(several) <= set(names) else ()
-    return tuple(name for _, name in _numbered(stem, names))
+    return tuple(name for _, name in numbered_columns(stem, names))
 
 
-def _numbered(stem: str, names: tuple[str, ...]) -> list[tuple[int, str]]:
+def numbered_columns(stem: str, names: tuple[str, ...]) -> list[tuple[int, str]]:
     """The number and the name of each of `names` that is `stem` with a number behind it, ascending."""
     pattern = re.compile(re.escape(stem.removesuffix("s")) + r"s?[-_ ]?(\d+)")
     return sorted((int(found[1]), name) for name in names if (found := pattern.fullmatch(name)))
@@ -82,8 +82,8 @@ def with_places(record: Record, stem: str, names: tuple[str, ...]) -> Record:
 def _lacking(stem: str, names: tuple[str, ...], own: tuple[str, ...]) -> tuple[str, ...]:
     if not stem or "," in stem or stem in names or stem in own:
         return ()
-    there = {number for number, _ in _numbered(stem, own)}
-    known = dict(reversed(_numbered(stem, names)))
+    there = {number for number, _ in numbered_columns(stem, own)}
+    known = dict(reversed(numbered_columns(stem, names)))
     return tuple(name for number, name in known.items() if number not in there) if there else ()
 
 

@@ -12,11 +12,12 @@ from itertools import islice, takewhile
 from typing import Any
 
 from swag_af.data.cells.labelled import IDS
-from swag_af.data.cells.labels import AS_TEXT, index_of, is_unlabelled, number_of
+from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, number_of
 from swag_af.data.cells.values import (
     did_you_mean,
     listed,
     names_of_options,
+    numbered_columns,
     optional,
     text_of,
     texts_of,
@@ -149,6 +150,10 @@ def _plain(source: Source, layout: Layout, tagged: Sequence[str], sample: Record
     return plain
 
 
+_PLURALS = ("choices", "options", "endings", "candidates", "alternatives", "answers")
+"""What only options are called."""
+
+
 class UnknownColumnsError(InputError):
     """Nothing says what the columns of a source hold."""
 
@@ -189,10 +194,9 @@ class _Look:
         """The columns of questions with options; None where there are none, or where they are not asked for and the
         options may be classes."""
         endings = self.pick("endings_column", OPTIONS, self.may_be_options) or self.refuse_other_options()
-        golds = {
-            "gold_column": self.pick("gold_column", GOLDS, self.has_text),
-            "negatives_column": self.pick("negatives_column", NEGATIVES, self.has_texts),
-        }
+        negatives = self.pick("negatives_column", NEGATIVES, self.has_texts)
+        gold = self.pick("gold_column", (*GOLDS, *(["answer"] if negatives else [])), self.has_text)
+        golds = {"gold_column": gold, "negatives_column": negatives}
         self.refuse_lists_in_a_text(golds["gold_column"], golds["negatives_column"])
         right = self.pick("label_column", LABELS, lambda name: self.says_which(name, endings)) if endings else ""
         if all(golds.values()) and (not right or "gold_column" in self.fixed):
@@ -277,8 +281,9 @@ class _Look:
     def refuse_unread_options(self, read: set[str]) -> None:
         """Raise InputError where what looks like texts with classes has a column that says to hold options, and nothing
         that could be read as such."""
-        for name in (self.by_key.get(key, "") for key in ("choices", "options", "endings")):
-            if name and name not in read and self.has_text(name):
+        looked_for = () if "endings_column" in self.fixed else (*_PLURALS, *NEGATIVES)
+        for name in (found for key in looked_for for found in self.called(key)):
+            if read.isdisjoint(listed(name, self.names)) and self.has_texts(name):
                 raise InputError(
                     f"{self.source.path}: {name} holds no options that can be read, such as a JSON list "
                     f'["one", "two"], or a column for each. Write them so, or, if these are texts with classes, say '
@@ -366,7 +371,7 @@ class _Look:
         if name not in self.names or name == options:
             return False
         labelled = [row for row in self.rows if not is_unlabelled(optional(row, name))]
-        reads = [partial(_means_one, label=name, options=options, base=base) for base in (0, 1, AS_TEXT)]
+        reads = [partial(_means_one, label=name, options=options, base=base) for base in (0, 1, AS_TEXT, AS_LETTERS)]
         return not labelled or any(_mostly(labelled, means_one) for means_one in reads)
 
     def form_of(self, label: str, options: str) -> str:
@@ -464,12 +469,15 @@ def _within(record: Mapping[str, Any], depth: int = 2) -> Iterator[str]:
 
 
 def _lists_by_key(names: Iterable[str]) -> dict[str, str]:
-    """What numbered and lettered columns are called together: `a` for a0, a1 ...; `opA,opB` for those two."""
+    """What numbered and lettered columns are called together: `a` for a0, a1 ...; `opA,opB` for those two, and
+    `answer1,answer2` where there is an `answer` too."""
     names = tuple(names)
     numbered, lettered = dict[str, str](), dict[str, list[str]]()
     for name in names:
-        if (found := re.fullmatch(r"(.*?)[-_ ]?\d+", name)) and found[1] and len(listed(found[1], names)) > 1:
-            numbered.setdefault(_key(found[1]), found[1])
+        if (found := re.fullmatch(r"(.*?)[-_ ]?\d+", name)) and found[1]:
+            columns = [one for _, one in numbered_columns(found[1], names)]
+            if len(columns) > 1:  # answer1 and answer2 beside a column answer, which says which is right
+                numbered.setdefault(_key(found[1]), ",".join(columns) if found[1] in names else found[1])
         if found := re.fullmatch(r"(.*?)([A-Za-z])", name):
             lettered.setdefault(found[1] + ("a" if found[2].islower() else "A"), []).append(name)
     runs = {key: _from_a_on(sorted(run)) for key, run in lettered.items()}

@@ -85,7 +85,8 @@ class ReadingOptions(Options):
     columns: InstanceColumns = field(default_factory=InstanceColumns)
     """The names of the columns."""
     label_base: LabelBase = "auto"
-    """What labels that are numbers count from, or text: they are texts of options; auto tells by all of them."""
+    """What labels that are numbers count from, or what they are: texts of options, or letters, also where an option is
+    called B; auto tells by all of them."""
     labels_file: Path | None = None
     """A second file with the labels, by id or line by line."""
     persons: Literal["tags", "names"] = "tags"

@@ -34,7 +34,8 @@ class Plan:
     persons: Persons = "tags"
     """What persons are called in them."""
     base: int = 0
-    """From what labels that are numbers count; `AS_TEXT` where they are texts of options."""
+    """From what labels that are numbers count; `AS_TEXT` where they are texts of options, `AS_LETTERS` where they are
+    letters of which some could be such texts."""
     base_doubt: str = ""
     """What is to be said of that, where they might count otherwise."""
     class_options: tuple[str | None, ...] = ()

@@ -25,7 +25,7 @@ from swag_af.data.instances.layouts.images import NLVR2
 from swag_af.data.instances.masking import masked
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.plan import Plan
-from swag_af.data.instances.rows import UNLABELLED, Found, found_in, labels_in, place_of
+from swag_af.data.instances.rows import MINUS_ONE, UNLABELLED, Found, found_in, labels_in, place_of
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
 
@@ -233,14 +233,15 @@ def _no_labels(source: Source, plan: Plan) -> InputError:
 def _notes(source: Source, plan: Plan, n: int, n_rows: int, tally: Counter[str]) -> Iterator[str]:
     what = "multiple choice" if plan.kind == "choices" else "texts with classes"
     drawn = "; the order of options was drawn" if plan.columns.gold_column else ""
-    unlabelled = tally.pop(UNLABELLED, 0)
+    unlabelled, minus_one = tally.pop(UNLABELLED, 0), tally.pop(MINUS_ONE, 0)
     rows = several(n_rows, "row")
     count = f"{several(n, 'instance')} of {rows}" if n + unlabelled > n_rows else several(n, "row")
     yield f"{count} read as {what}: {plan.said()}{drawn}"
     if source.said:
         yield source.said
     if unlabelled:
-        yield f"{unlabelled:,} of {unlabelled + n:,} {UNLABELLED}"
+        more = f"; {minus_one:,} {MINUS_ONE}" if minus_one else ""
+        yield f"{unlabelled:,} of {unlabelled + n:,} {UNLABELLED}{more}"
     yield from (f"{count:,} {what}" for what, count in sorted(tally.items()) if count)
 
 

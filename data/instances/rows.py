@@ -8,7 +8,16 @@ from hashlib import blake2b
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from swag_af.data.cells.labels import Cells, gold_of, is_unlabelled, label_cells, lacks_label, plain
+from swag_af.data.cells.labels import (
+    AS_TEXT,
+    Cells,
+    gold_of,
+    is_minus_one,
+    is_unlabelled,
+    label_cells,
+    lacks_label,
+    plain,
+)
 from swag_af.data.cells.values import (
     integer,
     kind_of,
@@ -54,6 +63,7 @@ class Found(NamedTuple):
 
 
 UNLABELLED = "rows have no label and were left out"
+MINUS_ONE = "of these have -1: if that is a class, say --label-base text"
 NO_TEXT = "options without a text were left out of their rows"
 UNKNOWN_SOURCE = "rows do not say whether gold was found or generated in a word that is known"
 REPEATED = "rows have the {} of an earlier one, and a number behind it"
@@ -149,6 +159,7 @@ def _found(row: Record, plan: Plan, where: str, shared: dict[str, str], tally: C
     """What a plain row holds; nothing if it has no label."""
     if plan.columns.label_column and _lacks_label(row, plan):
         tally[UNLABELLED] += 1
+        tally[MINUS_ONE] += plan.kind == "classes" and is_minus_one(optional(row, plan.columns.label_column))
         return []
     found = _question(row, plan, tally) if plan.kind == "choices" else _classified(row, plan)
     return [_about(found, row, plan, where, shared, tally)]
@@ -158,7 +169,7 @@ def _lacks_label(row: Record, plan: Plan) -> bool:
     columns = plan.columns
     label = optional(row, columns.label_column)
     if not is_unlabelled(label) or not columns.endings_column:
-        return is_unlabelled(label)
+        return is_unlabelled(label) and not (plan.base == AS_TEXT and is_minus_one(label))
     return lacks_label(label, texts_of(row, columns.endings_column), plan.base)
 
 

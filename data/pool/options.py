@@ -76,8 +76,8 @@ class PoolOptions(Options):
     """A second file with the labels of the only source: a table with --label-column, and --id-column where both have
     it, or a label a line in the same order."""
     label_base: LabelBase = "auto"
-    """From what labels that are numbers count; auto takes 1 where no label is 0 and one is as large as the number of
-    endings."""
+    """From what labels that are numbers count, or whether they are texts or letters; auto takes 1 where no label is 0
+    and one is as large as the number of endings."""
     flag: str = ""
     """A function of your own, FILE.py:NAME or MODULE:NAME, that takes a context and a negative and says whether the
     negative could pass for gold; those are left out."""

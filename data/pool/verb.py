@@ -16,7 +16,7 @@ import numpy as np
 
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.cells.labelled import open_labelled
-from swag_af.data.cells.labels import AS_TEXT
+from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line, several
 from swag_af.data.files import check_output, remove, replacing
@@ -302,5 +302,9 @@ def _entry(source: Source, layout: Layout) -> dict[str, Any]:
         "format": source.format,
         "layout": layout.name,
         "sha256": hashes[source.path.name] if one_file else hashes,
-        **({"labels_from": "texts" if layout.base == AS_TEXT else layout.base} if layout.base else {}),
+        **(
+            {"labels_from": {AS_TEXT: "texts", AS_LETTERS: "letters"}.get(layout.base, layout.base)}
+            if layout.base
+            else {}
+        ),
     }

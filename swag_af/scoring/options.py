@@ -28,7 +28,7 @@ class PredictionOptions(Options):
     scores_column: str = AUTO
     """In place of answers, scores of all answers, the higher the likelier: a list, or numbered columns (score0 ...)."""
     prediction_base: LabelBase = "auto"
-    """What answers that are numbers count from; auto tells by all of them."""
+    """What answers that are numbers count from, or whether they are texts or letters; auto tells by all of them."""
     class_order: str = ""
     """Of classes, their names with commas between, in the order in which numbers and lists of scores count them:
     entailment,neutral,contradiction. Known of False and True, and of classes that are numbers."""

@@ -347,6 +347,14 @@ HEADERS = {
 }
 
 
+def test_one_question_or_sentence_of_one_word_hides_no_layout() -> None:
+    questions = [["Osmosis?" if i == 3 else f"What is {i}?", "a", "b", "B"] for i in range(8)]
+    assert columns_without_header(questions) == ("question", "A", "B", "answer")
+    assert columns_without_header(questions[3:]) == ("question", "A", "B", "answer")
+    sentences = [["gj04", "1", "", "Sing!" if i == 3 else f"He sings {i}."] for i in range(8)]
+    assert columns_without_header(sentences) == ("source", "label", "star", "sentence")
+
+
 @pytest.mark.parametrize("lines", HEADERS.values(), ids=HEADERS.keys())
 def test_a_table_that_may_have_a_header_has_one(lines: list[str]) -> None:
     assert columns_without_header(line.split(",") for line in lines) == ()

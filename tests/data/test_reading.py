@@ -1,6 +1,7 @@
 """Any dataset as instances: layouts, columns that are looked for, labels of every form, splits, our own folders."""
 
 import csv
+import itertools
 import json
 import re
 from hashlib import sha256
@@ -332,6 +333,70 @@ def test_labels_count_from_1_where_all_rows_say_so(tmp_path: Path) -> None:
     assert read(tmp_path, labelled(1, 2, 2), label_base="1").answers.tolist() == [0, 1, 1]
     with pytest.raises(InputError, match="line 2 has label 3, and 3 choices, which count from 0"):
         read(tmp_path, labelled(0, 3, 1))
+
+
+ANSWERED = {
+    "numbered, and which": {"question": "Why?", "answer1": "so", "answer2": "no", "answer3": "ah", "answer": "1"},
+    "with blanks": {"Question": "Why?", "Answer 1": "so", "Answer 2": "no", "Answer 3": "ah", "Answer": "B"},
+    "answer and distractors": {"question": "Why?", "answer": "no", "distractors": ["so", "ah"]},
+    "answer and numbered distractors": {"question": "Why?", "answer": "no", "distractor1": "so", "distractor2": "ah"},
+    "answer and wrong answers": {"question": "Why?", "answer": "no", "incorrect_answers": ["so", "ah"]},
+}
+
+
+@pytest.mark.parametrize("form", ANSWERED)
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
+def test_an_answer_beside_others_makes_no_classes(tmp_path: Path, form: str, suffix: str) -> None:
+    """They were read as texts with classes, and the options not at all."""
+    mark = itertools.count()
+    rows = [
+        json.loads(re.sub('"(so|ah)"', lambda found: f'"{found[1]} {next(mark)}"', json.dumps(ANSWERED[form])))
+        for _ in range(24)
+    ]
+    if suffix == ".csv":
+        rows = [{name: json.dumps(one) if isinstance(one, list) else one for name, one in row.items()} for row in rows]
+    path = (write if suffix == ".jsonl" else write_table)(tmp_path / f"rows{suffix}", rows)
+    made = read_instances([path])
+    assert made.kind == "choices"
+    assert {one.options[one.answer] for one in made.instances} == {"no"}
+    assert {len(one.options) for one in made.instances} == {3}
+
+
+@pytest.mark.parametrize("name", ["choices", "alternatives", "answers", "candidates"])
+def test_options_that_cannot_be_read_are_no_texts_with_classes(tmp_path: Path, name: str) -> None:
+    rows = [{"question": f"Why {i}?", name: "so|no|ah", "label": i % 3} for i in range(24)]
+    with pytest.raises(InputError, match=f"{name} holds no options that can be read"):
+        read(tmp_path, rows)
+    assert read(tmp_path, rows, kind="classes").kind == "classes"
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_minus_one_may_be_a_class(tmp_path: Path, as_text: bool) -> None:
+    labels = (-1, 0, 1)
+    rows = [{"text": f"He says {i}.", "label": str(labels[i % 3]) if as_text else labels[i % 3]} for i in range(30)]
+    made = read(tmp_path, rows)
+    assert (len(made), made.classes) == (20, ("0", "1"))
+    assert any("10 of these have -1: if that is a class, say --label-base text" in note for note in made.notes)
+    made = read(tmp_path, rows, label_base="text")
+    assert (len(made), made.classes) == (30, ("-1", "0", "1"))
+
+
+def test_one_question_about_letters_does_not_say_that_labels_are_texts(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"Why {i}?", "choices": [f"a{i}", f"b{i}", "no", "so"], "label": "ABCD"[i % 4]} for i in range(40)
+    ]
+    rows[7] = {"question": "Which vitamin?", "choices": ["A", "C", "B", "D"], "label": "B"}
+    assert read(tmp_path, rows).instances[7].answer == 1
+    assert read(tmp_path, rows, label_base="letters").instances[7].answer == 1
+    with pytest.raises(InputError, match="line 1 has 'A' under label"):
+        read(tmp_path, rows, label_base="text")
+    of_texts = [one | {"label": one["choices"][0]} for one in rows]
+    of_texts[7]["label"] = "B"
+    with pytest.raises(
+        InputError, match=r"by letter, or as the text of one\. Say which with --label-base letters or text"
+    ):
+        read(tmp_path, of_texts)
+    assert read(tmp_path, of_texts, label_base="text").instances[7].answer == 2
 
 
 @pytest.mark.parametrize("pad", ["", " ", None])
