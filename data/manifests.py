@@ -165,6 +165,22 @@ def begin_folder(folder: Path, identity: Mapping[str, Any]) -> None:
         write_json(begun, identity)
 
 
+def is_work(folder: Path, work: str, name: str = BEGUN) -> bool:
+    """Whether the folder `work` in `folder` is ours: the file `name` in it says what was begun. Others may have one of
+    that name, too."""
+    path = folder / work / name
+    begun = read_json(path) if path.is_file() else None
+    return isinstance(begun, dict) and "swag_af" in begun
+
+
+def is_bare(folder: Path, work: str, name: str = BEGUN) -> bool:
+    """Whether `folder` holds nothing, or only what a run leaves there that was killed before it said what it began."""
+    if not folder.exists() or not any(folder.iterdir()):
+        return True
+    alone = [path.name for path in folder.iterdir()] == [work] and (folder / work).is_dir()
+    return alone and all(path.name.startswith(f".{name}.") for path in (folder / work).iterdir())
+
+
 def as_read(value: Any) -> Any:
     """`value` as it is once it was written to JSON and read again: tuples are lists, paths are texts."""
     return json.loads(json.dumps(value, default=plain))

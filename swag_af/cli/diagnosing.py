@@ -6,7 +6,7 @@ from typing import Any
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_apart, check_output, read_json, remove, write_json, write_jsonl, write_text
-from swag_af.data.manifests import check_manifest, check_same
+from swag_af.data.manifests import check_manifest, check_same, is_bare, is_work
 from swag_af.data.records import parse_record
 from swag_af.diagnosing.diagnosis import measure, recorded, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -43,6 +43,7 @@ def diagnose(options: DiagnoseOptions) -> Diagnosis:
     if (folder / ABOUT).exists():
         begun = check_manifest(read_json(folder / ABOUT), folder / ABOUT, KIND)
         check_same(begun.get("identity") or {}, identity, folder / ABOUT, "--out")
+        _check_whole(folder)
     else:
         made, rows = measure(subject, folder / WORK)
         write_jsonl(folder / ROWS, map(asdict, rows))
@@ -61,12 +62,21 @@ def folder_of(options: DiagnoseOptions) -> Path:
 
 def _check(options: DiagnoseOptions, folder: Path) -> None:
     check_output(folder, force=True, folder=True)
-    ours = any((folder / name).exists() for name in (ABOUT, WORK))
-    if folder.exists() and any(folder.iterdir()) and not ours:
+    if not ((folder / ABOUT).exists() or is_work(folder, WORK) or is_bare(folder, WORK)):
         raise InputError(f"{folder}: this is there, and was not written by diagnose. Choose another --out.")
     if options.json is not None:
         check_apart("--json", options.json, (options.run, folder))
         check_output(options.json, force=True)
+
+
+def _check_whole(folder: Path) -> None:
+    """Raise InputError where the page or the rows of a diagnosis that was done are gone."""
+    gone = [name for name in (PAGE, ROWS) if not ((folder / name).is_file() and (folder / name).stat().st_size)]
+    if gone:
+        raise InputError(
+            f"{folder}: the diagnosis is done, and {', '.join(gone)} gone or empty since. Put that back, or remove the "
+            "folder and diagnose again: the bytes are the same."
+        )
 
 
 def open_diagnosis(folder: Path) -> Diagnosis:

@@ -54,7 +54,7 @@ def _following(pool: CandidatePool, options: GuardOptions) -> str:
         return command_for(options.out or options.pool, pool)
     return (
         f"{several(n_without, 'row has', 'rows have')} no negative left and cannot be filtered: the same command with "
-        f"--min-negatives 2 and another --out leaves {'it' if n_without == 1 else 'them'} out"
+        f"--min-negatives 1 and another --out leaves {'it' if n_without == 1 else 'them'} out"
     )
 
 

@@ -11,7 +11,7 @@ from swag_af.data.tags import Tagger
 from swag_af.data.urls import told_otherwise
 from swag_af.describing.counts import Counts, counts_of
 from swag_af.describing.lengths import Curve, Length, curve_of, lengths_of
-from swag_af.describing.options import DescribeOptions
+from swag_af.describing.options import DescribeOptions, Of
 from swag_af.describing.parts import Size, parts_of, sentences
 from swag_af.describing.topics import Topics, n_batches, topics_of
 from swag_af.describing.verbs import Verbs, compare, count_verbs
@@ -40,6 +40,8 @@ class Description:
     """What makes the figures tell less than they seem to: texts that are not English, corpora without verbs."""
     reading: Mapping[str, str] = field(default_factory=dict)
     """How the files are to be read, where that is not found by itself: options by name."""
+    sentences_of: Of = "golds"
+    """Which texts the curves and the verbs are of."""
 
 
 def description_of(
@@ -76,6 +78,7 @@ def description_of(
         _topics(instances, groups[0], options) if options.topics else None,
         (*_foreign(sets), *_without_verbs(verbs)),
         told_otherwise(options.reading),
+        options.of,
     )
 
 

@@ -109,7 +109,7 @@ _RIGHT = "golds (right options, each with its start; of classes, the texts)"
 
 
 def _sentences(description: Description) -> Table:
-    of = {"options": "options, each with its start", "contexts": "contexts"}.get(description.of, _RIGHT)
+    of = {"options": "options, each with its start", "contexts": "contexts"}.get(description.sentences_of, _RIGHT)
     caption = f"Different sentences of the {of}, and their mean length in tokens, as in the picture."
     rows = tuple((one.name, one.n, one.mean) for one in description.curves)
     return Table("lengths-sentences", caption, (Column("corpus"), Column("n", "count"), Column("mean", "number")), rows)

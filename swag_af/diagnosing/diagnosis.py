@@ -55,7 +55,7 @@ class Subject:
     options: DiagnoseOptions
     notes: tuple[str, ...]
     ignores_guard: bool
-    """Whether the run could assign what guards flag, because it was told to, or because they were asked later."""
+    """Whether what guards flag now is not out: the run was told to ignore it, or they flagged something else then."""
 
     @property
     def n_folds(self) -> int:
@@ -98,11 +98,29 @@ def subject_of(options: DiagnoseOptions) -> Subject:
     notes = (() if options.filters else (f"{OWN_FILTER} {names[0]}.",)) + _notes(names, made, manifest)
     if len(rows) < len(run.pool):
         notes += (f"A sample of {len(rows):,} of {len(run.pool):,} contexts: filters fitted on fewer find less.",)
-    is_as_filtered = run.pool.identity == manifest["pool_identity"]
-    if not is_as_filtered:
-        notes += ("The pool was guarded after the run began; what guards flag now could be assigned then, and counts.",)
-    ignores_guard = bool(manifest.get("options", {}).get("ignore_guard")) or not is_as_filtered
-    return Subject(run, names, made, rows, groups, options, notes, ignores_guard)
+    told = _guards_since(run, manifest)
+    notes += (told,) if told else ()
+    return Subject(run, names, made, rows, groups, options, notes, _ignored_guard(manifest) or bool(told))
+
+
+def _ignored_guard(manifest: Mapping[str, Any]) -> bool:
+    return bool(manifest.get("options", {}).get("ignore_guard"))
+
+
+def _guards_since(run: Run, manifest: Mapping[str, Any]) -> str:
+    """What became of the guards of the pool after the run began, and what that is to the figures; empty where they are
+    the same."""
+    if run.pool.identity == manifest["pool_identity"]:
+        return ""
+    if "unguarded_identity" not in manifest:  # which stands there where the pool was guarded already
+        return "The pool was guarded after the run began; what guards flag now could be assigned then, and counts."
+    became = "changed" if "flagged" in run.pool.tables else "removed"
+    if _ignored_guard(manifest):
+        return f"The guards of the pool were {became} after the run began, which ignored them; all candidates count."
+    return (
+        f"The guards of the pool were {became} after the run began; what they flagged then is not known any more, so "
+        "all candidates count, and some of them may have been out of the run."
+    )
 
 
 def _last_filter(run: Run, manifest: Mapping[str, Any]) -> str:

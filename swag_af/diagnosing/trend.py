@@ -12,12 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.data.errors import several
-from swag_af.diagnosing.figures import Figure, figure_of, renumbered
+from swag_af.diagnosing.figures import Figure, fall_of, figure_of, renumbered
 from swag_af.diagnosing.growth import Hits
 
 LEAST_SIZES, LEAST_GROUPS, N_SAMPLES = 4, 20, 1000
 POWERS = np.geomspace(0.05, 2.0, 40)
 """The powers p that are tried."""
+SAME = 1e-9
+"""What values differ by at most that are equal but for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +52,19 @@ def trend_of(hits: Hits, *, rng: np.random.Generator) -> Trend:
     sizes = np.array(hits.sizes, np.float64)
     n_groups = len(np.unique(hits.groups))
     means = resampled_means(hits, rng=rng)  # (1 + N_SAMPLES, s), those of all first
-    last = _interval(means[:, -1] - means[:, _half(sizes)]) if len(sizes) > 1 and n_groups > 1 else None
+    last = _interval(means[:, -1] - means[:, _half(sizes)], n_groups) if len(sizes) > 1 and n_groups > 1 else None
     if len(sizes) < LEAST_SIZES or n_groups < LEAST_GROUPS:
         there = f"{several(len(sizes), 'size')} and {several(n_groups, 'group')}"
         few = f"{there}; {LEAST_SIZES} and {LEAST_GROUPS} are needed"
         return Trend(hits.sizes[-1], last, None, None, None, few)
     laws = power_law(sizes, means)
-    missed = _interval(means[:, -1] - at(power_law(sizes[:-1], means[:, :-1]), sizes[-1]))
+    missed = _interval(means[:, -1] - at(power_law(sizes[:-1], means[:, :-1]), sizes[-1]), n_groups)
     ceiling, slope, power = (round(float(value), 6) for value in laws[0])
     law = (ceiling, slope, power)
     if missed.excludes(0):
         why = "the law through the smaller sizes misses the largest one"
         return Trend(hits.sizes[-1], last, None, law, missed, why)
-    doubled = _interval(at(laws, 2 * sizes[-1]) - at(laws, sizes[-1]))
+    doubled = _interval(at(laws, 2 * sizes[-1]) - at(laws, sizes[-1]), n_groups)
     return Trend(hits.sizes[-1], last, doubled, law, missed, "")
 
 
@@ -110,7 +112,10 @@ def _half(sizes: np.ndarray) -> int:
     return int(np.abs(np.log2(sizes[:-1] / sizes[-1]) + 1).argmin())
 
 
-def _interval(values: np.ndarray) -> Figure:
-    """The first of `values`, with the middle 95 % of the others."""
+def _interval(values: np.ndarray, n_groups: int) -> Figure:
+    """The first of `values`, a difference, with the middle 95 % of the others. Where all are equal, as of `n_groups` of
+    which none differs, that width would be 0, and the bound is that of `fall_of`."""
+    if np.ptp(values) < SAME:
+        return fall_of(np.full(n_groups, values[0]), np.zeros(n_groups), np.arange(n_groups))
     low, high = np.quantile(values[1:], (0.025, 0.975))
     return figure_of(float(values[0]), min(low, values[0]), max(high, values[0]))

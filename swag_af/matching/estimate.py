@@ -20,7 +20,7 @@ from swag_af.matching.weights import Worth
 from swag_af.matching.work import Plan
 
 SAMPLE = 600
-"""Rows that are measured; half of them for the smaller of two sizes."""
+"""Rows that are measured; half of them are matched once more, for the smaller of two sizes."""
 UNSEEN_BYTES = 4
 """Bytes a pair that a network holds where Python's count of memory does not see them."""
 BASE_BYTES = 0.4e9
@@ -61,6 +61,9 @@ class _Measured:
     fit: float
     score: float
     match: float
+    n_half: int
+    match_half: float
+    """Of that many of the rows, by the same scores: half of few may be fewer than a model learns from."""
     bytes: int
     """The most memory that scoring and matching held."""
 
@@ -74,8 +77,7 @@ def estimate(name: str, items: Items, plan: Plan, options: MatchingOptions, weig
     n_measured = min(int(getattr(model, "n_measured", SAMPLE)) for model in models)
     rows = np.random.default_rng(0).permutation(len(items))[:n_measured]
     large = _measure(items, rows, options, weight)
-    small = _measure(items, rows[: max(2, len(rows) // 2)], options, weight)
-    power = float(np.clip(np.log(large.match / small.match) / np.log(large.n / small.n), 2, 3))
+    power = float(np.clip(np.log(large.match / large.match_half) / np.log(large.n / large.n_half), 2, 3))
     sizes = np.bincount(plan.buckets.numbers)
     n_folds = int(plan.folds.max()) + 1
     n_pairs = plan.n_pairs()
@@ -100,18 +102,21 @@ def _measure(items: Items, rows: np.ndarray, options: MatchingOptions, weight: f
     times = [process_time()]
     call_method(model, "fit", queries, responses, rng=np.random.default_rng(0))
     times.append(process_time())
-    scores = scores_of(model, queries, responses), scores_of(similarity, responses, responses)
-    worth = Worth(*scores, items.texts[rows], weight)
+    relevant, same = scores_of(model, queries, responses), scores_of(similarity, responses, responses)
+    worth = Worth(relevant, same, items.texts[rows], weight)
     times.append(process_time())
     _match(worth, options)
+    times.append(process_time())
+    half = slice(max(2, len(rows) // 2))
+    _match(Worth(relevant[half, half], same[half, half], items.texts[rows[half]], weight), options)
     times.append(process_time())
     tracemalloc.start()
     again = model.score(queries, responses), similarity.score(responses, responses)
     _match(Worth(*again, items.texts[rows], weight), options)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    fit, score, match = np.maximum(np.diff(times), 1e-4).tolist()
-    return _Measured(len(rows), fit, score, match, peak)
+    fit, score, match, match_half = np.maximum(np.diff(times), 1e-4).tolist()
+    return _Measured(len(rows), fit, score, match, half.stop, match_half, peak)
 
 
 def _match(worth: Worth, options: MatchingOptions) -> None:

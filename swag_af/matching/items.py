@@ -123,7 +123,7 @@ def items_of(queries: Sequence[str], responses: Sequence[str], groups: Sequence[
         for what, text in zip(("query", "response", "group"), row, strict=True):
             if not isinstance(text, str):
                 faults.add(f"row {i}", RowError(f"its {what} is {type(text).__name__}, no text"))
-            elif what != "group" and not text.strip():
+            elif what != "group" and not comparable(text):
                 faults.add(f"row {i}", RowError(f"its {what} is empty"))
     faults.check()
     width = len(str(len(queries)))

@@ -13,7 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_json
 from swag_af.data.interval import interval
+from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.records import Matching
@@ -153,6 +156,23 @@ def choices(stage: Stage, row: int, name: str, seed: int) -> dict[str, Any]:
     }
 
 
+def check_runs(*folders: Path) -> None:
+    """Raise InputError where a pool or a run that `save_run` would replace in one of `folders` was not made by it."""
+    for path in (folder / name for folder in folders for name in ("pool", "run")):
+        manifest = read_json(path / MANIFEST) if (path / MANIFEST).is_file() else {}
+        is_ours = isinstance(manifest, dict) and manifest.get("made_by") == MADE_BY
+        if path.exists() and not is_ours and not _is_begun(path):
+            raise InputError(
+                f"{path}: this is there, and was not made by match, which would replace it. Move it away, or choose "
+                "another --out."
+            )
+
+
+def _is_begun(path: Path) -> bool:
+    """Whether the folder holds nothing, or only what a kill leaves of a run that has no manifest yet."""
+    return path.is_dir() and all(one.name == "start.npy" or one.name.startswith(".") for one in path.iterdir())
+
+
 def save_run(
     stage: Stage, options: MatchingOptions, said: Sequence[str], folder: Path, *, rationales: Path | None = None
 ) -> list[str]:
@@ -163,6 +183,7 @@ def save_run(
     sides: right in one row, and wrong in another. `said` tells how it was matched. `rationales` is the run of the
     rationales of these answers, which is released with this one.
     """
+    check_runs(folder)
     contexts = [item.context for item in stage.items.rows]
     with warnings.catch_warnings():
         for kind in (SurfaceWarning, SharedTextWarning):  # their advice is for endings that were written

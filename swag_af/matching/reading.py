@@ -15,12 +15,14 @@ from swag_af.data.cells.values import did_you_mean, listed, optional, text_of, t
 from swag_af.data.cells.words import ORIGINAL
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.files import read_jsonl
 from swag_af.data.instances.guessing import UnknownColumnsError
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.manifests import sha256_file
 from swag_af.data.sources import Record, Source, open_sources
+from swag_af.data.text.wording import comparable
 from swag_af.matching.items import Item, Items
 from swag_af.matching.options import AUTO, PairColumns
 from swag_af.matching.tags import objects_of, tags_in
@@ -113,10 +115,23 @@ def items_of_instances(instances: Instances) -> Items:
         )
     rationales = {one.question: one.options[one.answer] for one in instances.instances if one.stage == "QA->R"}
     kept = without_edits(asked)
+    _check_visible(instances.name, ((one.where or one.id, one.options[one.answer]) for one in kept), "its right answer")
     rows = tuple(_item_of(one, rationales.get(one.question, "") if one.question else "") for one in kept)
     left = len(asked) - len(kept)
     said = (f"{left:,} contrast questions were left out, whose originals are matched",) if left else ()
     return Items(rows, instances.name, dict(instances.files), (*instances.notes, *said))
+
+
+def _check_visible(source: str, texts: Iterable[tuple[str, str]], what: str) -> None:
+    """Raise InputError for responses, each behind its place, without a character that can be seen."""
+    faults = Faults(source, _MEND)
+    for where, text in texts:
+        if not comparable(text):
+            faults.add(where, RowError(f"has nothing that can be seen as {what}"))
+    faults.check()
+
+
+_MEND = "Mend those rows, or take them out."
 
 
 def without_edits(instances: Sequence[Instance]) -> list[Instance]:
@@ -127,7 +142,12 @@ def without_edits(instances: Sequence[Instance]) -> list[Instance]:
 
 def _item_of(one: Instance, rationale: str) -> Item:
     context = Context(one.context, one.start, one.options[one.answer], id=one.id, video=one.group)
-    return Item(context, rationale, one.objects, one.media)
+    return Item(context, _seen(rationale), one.objects, one.media)
+
+
+def _seen(rationale: str) -> str:
+    """`rationale`; empty where it has no character that can be seen."""
+    return rationale if comparable(rationale) else ""
 
 
 def _has_contexts(path: Path, options: ReadingOptions) -> bool:
@@ -156,11 +176,14 @@ def _check_lines(sources: Sequence[Path], options: ReadingOptions) -> None:
 
 def _of_contexts(sources: Sequence[Path], name: str) -> Items:
     called = names_of(sources)
-    rows = [
-        Item(replace(context, id=context.id or f"{file}:{number:08}"))
-        for path, file in zip(sources, called, strict=True)
-        for number, context in enumerate(read_contexts(path))
-    ]
+    rows: list[Item] = []
+    for path, file in zip(sources, called, strict=True):
+        contexts = read_contexts(path)
+        lines = (f"line {line}" for line, _ in read_jsonl(path))
+        _check_visible(str(path), zip(lines, (context.gold for context in contexts), strict=True), "gold")
+        rows += [
+            Item(replace(context, id=context.id or f"{file}:{number:08}")) for number, context in enumerate(contexts)
+        ]
     files = dict(zip(called, map(sha256_file, sources), strict=True))
     return Items(tuple(rows), name, files, (f"{len(rows):,} contexts: first sentence and start are the query",))
 
@@ -254,7 +277,7 @@ def _without_group(rows: Sequence[Item], found: Mapping[str, str]) -> str:
 
 
 def _rows(source: Source, found: Mapping[str, str], called: str, options: ReadingOptions) -> list[Item]:
-    faults = Faults(str(source.path), "Mend those rows, or take them out.")
+    faults = Faults(str(source.path), _MEND)
     id_column, media = _id_column(source, options), _named(options.columns.media_column)
     wanted = [column for column in {*found.values(), id_column, media} if column]
     rows = []
@@ -289,14 +312,14 @@ def _check_tags(objects: Sequence[str], *texts: str) -> None:
 def _item(record: Record, found: Mapping[str, str], id: str) -> Item:
     query, response = text_of(record, found["query_column"]), text_of(record, found["response_column"])
     for column, text in ((found["query_column"], query), (found["response_column"], response)):
-        if not text.strip():
+        if not comparable(text):
             raise RowError(f"has nothing under {column}")
     objects = _objects(record, found["objects_column"])
     has_rationale = optional(record, found["rationale_column"]) is not None
     rationale = text_of(record, found["rationale_column"]) if has_rationale else ""
-    _check_tags(objects, query, response)
+    _check_tags(objects, query, response, rationale)
     context = Context(query.strip(), "", response.strip(), id=id, video=word_of(record, found["group_column"]))
-    return Item(context, rationale.strip(), tuple(objects))
+    return Item(context, _seen(rationale.strip()), tuple(objects))
 
 
 def _objects(record: Record, column: str) -> list[str]:

@@ -4,7 +4,7 @@
                        and of people, with intervals; written last
     sweep.png, .svg    the same as a picture
     people             a run of questions of all values, mixed, for `verify serve`
-    people.json        which row of it is of which lambda: not for those who judge
+    people.json        which row of it is of which lambda, and of what the sweep was: not for those who judge
     work               as of `match`
 
 People are asked blind: nothing in the run tells which lambda a question is of, and no query is shown twice.
@@ -36,19 +36,29 @@ from swag_af.matching.items import Items
 from swag_af.matching.options import MatchOptions
 from swag_af.matching.plot import plot_sweep
 from swag_af.matching.points import Accuracy, Point
-from swag_af.matching.questions import Stage, choices, hits_of_relevance, save_run, wrong_answers
+from swag_af.matching.questions import Stage, check_runs, choices, hits_of_relevance, save_run, wrong_answers
 from swag_af.matching.reading import read_items
-from swag_af.matching.verb import WORK, begin_work, check_folder, check_models, identity_of, same_items
+from swag_af.matching.verb import (
+    OF_SWEEP,
+    WORK,
+    begin_work,
+    check_folder,
+    check_models,
+    check_same_matching,
+    identity_of,
+    same_items,
+)
 from swag_af.matching.work import Plan, match_items, plan_of
 
-SWEEP, PEOPLE = "sweep.json", "people.json"
+SWEEP, PEOPLE = OF_SWEEP, "people.json"
 KIND = "sweep"
 
 
 def sweep(options: MatchOptions) -> list[Point]:
     """The points of all values of `options.sweeping.sweep`, in rising order; run again with verdicts, people's too.
 
-    Raises InputError as `match` does, and for verdicts on other questions.
+    Raises InputError as `match` does, for verdicts on other questions, and before any work where points or people's
+    questions of other data, options or values are there.
     """
     if options.dry_run:
         raise InputError("dry_run sweeps nothing. In Python, `swag_af.matching.sweep.dry_run(options)` estimates.")
@@ -57,11 +67,13 @@ def sweep(options: MatchOptions) -> list[Point]:
     check_models(options.matching)
     weights = sorted(options.sweeping.sweep)
     identity = identity_of(options, items) | {"weights": weights, "shown": options.sweeping.shown}
+    _check_same(options.out, identity)
+    check_runs(options.out / "people")
     plan = plan_of(items, options.matching)
     begin_work(options.out, identity)
     stages = _matched(items, plan, options, weights)
     if not (options.out / PEOPLE).exists():
-        _write_people(stages, options)
+        _write_people(stages, options, identity)
     people = _people(options, items) if options.sweeping.verdicts else {}
     points = [_point(weight, stage, options, people.get(weight)) for weight, stage in stages.items()]
 
@@ -79,6 +91,17 @@ def sweep(options: MatchOptions) -> list[Point]:
     }
     write_json(options.out / SWEEP, record)
     return points
+
+
+def _check_same(out: Path, identity: Mapping[str, Any]) -> None:
+    """Raise InputError where what is kept in `out` is of another `identity`; questions that do not say of which are of
+    that of the points."""
+    begun: Mapping[str, Any] = {}
+    if (out / SWEEP).exists():
+        begun = check_manifest(read_json(out / SWEEP), out / SWEEP, KIND).get("identity") or {}
+        check_same_matching(begun, identity, out / SWEEP)
+    if (out / PEOPLE).exists():
+        check_same_matching(read_json(out / PEOPLE).get("identity", begun), identity, out / PEOPLE)
 
 
 def open_sweep(path: Path) -> tuple[list[Point], dict[str, Any]]:
@@ -200,7 +223,7 @@ def _accuracy(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> Ac
     return Accuracy(float(hits.mean()), low, high, len(hits))
 
 
-def _write_people(stages: Mapping[float, Stage], options: MatchOptions) -> None:
+def _write_people(stages: Mapping[float, Stage], options: MatchOptions, identity: Mapping[str, Any]) -> None:
     """A run of so many questions of each value, no query twice, in an order that tells nothing; then whose they are."""
     some = next(iter(stages.values()))
     drawn, weights = _drawn(some.items, options)
@@ -209,8 +232,9 @@ def _write_people(stages: Mapping[float, Stage], options: MatchOptions) -> None:
     shown = replace(some, items=_in_this_order(some.items, drawn), plan=plan, wrong=wrong)
     said = [f"Questions matched at {len(stages)} values of lambda, mixed: a sample for people to answer."]
     save_run(shown, options.matching, said, options.out / "people")
-    identity = open_run(options.out / "people" / "run").pool.unguarded_identity
-    write_json(options.out / PEOPLE, {"pool_identity": identity, "weights": weights.tolist()})
+    of_pool = open_run(options.out / "people" / "run").pool.unguarded_identity
+    whose = {"pool_identity": of_pool, "identity": identity, "weights": weights.tolist()}
+    write_json(options.out / PEOPLE, whose)
 
 
 def _drawn(items: Items, options: MatchOptions) -> tuple[np.ndarray, np.ndarray]:

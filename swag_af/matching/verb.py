@@ -20,7 +20,17 @@ import numpy as np
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl
-from swag_af.data.manifests import FORMAT, MANIFEST, MATCHED, check_manifest, check_same, sha256_json, shortened
+from swag_af.data.manifests import (
+    FORMAT,
+    MANIFEST,
+    MATCHED,
+    check_manifest,
+    check_same,
+    is_bare,
+    is_work,
+    sha256_json,
+    shortened,
+)
 from swag_af.data.own_code import source_of
 from swag_af.data.progress import progress
 from swag_af.matching.buckets import sizes_said
@@ -30,12 +40,14 @@ from swag_af.matching.estimate import Estimate, estimate
 from swag_af.matching.items import Item, Items
 from swag_af.matching.options import AUTO, MatchingOptions, MatchOptions
 from swag_af.matching.own import call_method, check_methods
-from swag_af.matching.questions import Figures, Stage, figures, records, save_run, wrong_answers
+from swag_af.matching.questions import Figures, Stage, check_runs, figures, records, save_run, wrong_answers
 from swag_af.matching.reading import read_items
 from swag_af.matching.saying import said_of
 from swag_af.matching.work import NONE, Plan, function_of_buckets, match_items, plan_of
 
 ABOUT, QUESTIONS, WORK, RATIONALES = MATCHED, "matched.jsonl", "work", "rationales"
+OF_SWEEP, OF_WORK = "sweep.json", "identity.json"
+"""The record of a sweep, and in a work folder of both verbs what was begun."""
 KIND = "matching"
 
 
@@ -63,9 +75,11 @@ def match(options: MatchOptions) -> Matched:
     check_models(options.matching)
     identity = identity_of(options, items)
     if (options.out / ABOUT).exists():
-        check_same_matching(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT)
+        about = check_manifest(read_json(options.out / ABOUT), options.out / ABOUT, KIND)
+        check_same_matching(about.get("identity") or {}, identity, options.out / ABOUT)
         _check_whole(options.out, items)
         return open_matched(options.out)
+    check_runs(options.out, options.out / RATIONALES)
     parts = parts_of(items, options.matching)
     plans = plans_of(parts, options.matching)
     begin_work(options.out, identity)
@@ -103,11 +117,27 @@ def open_matched(path: Path) -> Matched:
 
 
 def check_folder(out: Path, about: str = ABOUT) -> None:
-    """Raise InputError where `out` holds something that `match` did not make, whose record is `about`."""
+    """Raise InputError where `out` holds something that `match` did not make, or that it made otherwise: a sweep where
+    the record is to be `about` of a plain matching, or a matching where it is to be that of a sweep.
+
+    A folder is known by its record, and before that is written by what its work says that was begun: others may have a
+    folder of the name of ours, with files of theirs.
+    """
     check_output(out, force=True, folder=True)
-    ours = any((out / name).exists() for name in (about, WORK))
-    if out.exists() and any(out.iterdir()) and not ours:
+    begun = _record_begun_in(out)
+    if any((out / name).exists() or begun == name for name in (ABOUT, OF_SWEEP) if name != about):
+        made, asked = ("a sweep", "a plain matching") if about == ABOUT else ("a plain matching", "a sweep")
+        raise InputError(f"{out}: {made} was begun here, and {asked} would be mixed with it. Choose another --out.")
+    if not (begun or (out / about).exists() or is_bare(out, WORK, OF_WORK)):
         raise InputError(f"{out}: this is there, and was not made by match. Choose another --out.")
+
+
+def _record_begun_in(out: Path) -> str:
+    """The record that what was begun in `out` is to have; empty where nothing of ours was begun there."""
+    if not is_work(out, WORK, OF_WORK):
+        return ""
+    begun = read_json(out / WORK / OF_WORK)
+    return OF_SWEEP if "weights" in begun else ABOUT
 
 
 def _check_whole(out: Path, items: Items) -> None:
@@ -169,7 +199,7 @@ def begin_work(out: Path, identity: Mapping[str, Any]) -> None:
 
     Raises InputError where rounds of another matching are there; what was begun and left nothing is begun anew.
     """
-    begun = out / WORK / "identity.json"
+    begun = out / WORK / OF_WORK
     if begun.exists() and any((out / WORK).rglob("*.npy")):
         check_same_matching(read_json(begun), identity, begun)
     write_json(begun, identity)
@@ -211,7 +241,7 @@ class _Part:
 
 def same_items(items: Items, out: Path) -> Items:
     """`items`; InputError where the work that was begun in `out` is not of them, or is finished and gone."""
-    begun = out / WORK / "identity.json"
+    begun = out / WORK / OF_WORK
     if not begun.exists() or read_json(begun).get("items") != _hash(items):
         raise InputError(f"{out}: the matching that was begun here is done, or of other data. Run the command again.")
     return items

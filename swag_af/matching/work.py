@@ -12,7 +12,7 @@ Letters: `n` rows, `b` rows of a bucket, `R` rounds.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,13 @@ def plan_of(items: Items, options: MatchingOptions, *, folds: np.ndarray | None 
     """
     if folds is None:
         folds = folds_of_groups(items.groups, options.folds, rng=np.random.default_rng((options.seed, *b"folds")))
-    buckets = buckets_of(
+    buckets = _buckets(items, folds, options)
+    _check_feasible(items, Plan(folds, buckets), options)
+    return Plan(folds, buckets)
+
+
+def _buckets(items: Items, folds: np.ndarray, options: MatchingOptions) -> Buckets:
+    return buckets_of(
         items.queries,
         items.responses,
         folds,
@@ -95,8 +101,6 @@ def plan_of(items: Items, options: MatchingOptions, *, folds: np.ndarray | None 
         smallest=options.smallest_bucket,
         kinds=_kinds(items, options.buckets),
     )
-    _check_feasible(items, buckets, options.n_distractors)
-    return Plan(folds, buckets)
 
 
 def _kinds(items: Items, named: str) -> Sequence[str]:
@@ -138,9 +142,9 @@ def _vectors(texts: Sequence[str]) -> np.ndarray:
 _DIMENSIONS = 50
 
 
-def _check_feasible(items: Items, buckets: Buckets, n_rounds: int) -> None:
-    """Each of k responses with one text goes, in each round, to a row that has not had it: at most 1 / (rounds + 1) of
-    a bucket may have the same text."""
+def _check_feasible(items: Items, plan: Plan, options: MatchingOptions) -> None:
+    """Raise InputError where a bucket has too few rows, or too many with the same text."""
+    buckets, n_rounds = plan.buckets, options.n_distractors
     sizes, needs = np.bincount(buckets.numbers), "needs" if n_rounds == 1 else "need"
     if sizes.min() <= n_rounds:
         raise InputError(
@@ -148,6 +152,23 @@ def _check_feasible(items: Items, buckets: Buckets, n_rounds: int) -> None:
             f"that are matched with each other, and {buckets.names[int(sizes.argmin())]} has {sizes.min():,}. Ask for "
             "fewer --n-distractors or --folds, or for a larger --smallest-bucket."
         )
+    faults = _too_common(items, buckets, n_rounds)
+    if faults:
+        without = _buckets(items, plan.folds, replace(options, buckets=NONE))
+        or_none = "" if _too_common(items, without, n_rounds) else ", or match with --buckets none"
+        raise InputError(
+            f"{items.name}: with {several(n_rounds, 'round')} no text of a bucket may be the response of more than one "
+            f"row in {n_rounds + 1}; in {several(len(faults), 'bucket')} one is ({'; '.join(faults[:3])}). Take such "
+            f"rows out, ask for fewer --n-distractors or --folds{or_none}."
+        )
+
+
+def _too_common(items: Items, buckets: Buckets, n_rounds: int) -> list[str]:
+    """The buckets with a text that is too common to be matched, and which it is.
+
+    Each of k responses with one text goes, in each round, to a row that has not had it: at most 1 / (rounds + 1) of a
+    bucket may have the same text.
+    """
     faults = []
     for number, name in enumerate(buckets.names):
         rows = buckets.rows(number)
@@ -155,14 +176,7 @@ def _check_feasible(items: Items, buckets: Buckets, n_rounds: int) -> None:
         if k * (n_rounds + 1) > len(rows):
             said = next(items.rows[row].response for row in rows.tolist() if items.texts[row] == text)
             faults.append(f"{name}: {k:,} of {len(rows):,} rows have the response {said[:60]!r}")
-    if faults:
-        most = max(Counter(items.texts.tolist()).values())
-        or_none = ", or match with --buckets none" if most * (n_rounds + 1) <= len(items) else ""
-        raise InputError(
-            f"{items.name}: with {several(n_rounds, 'round')} no text of a bucket may be the response of more than one "
-            f"row in {n_rounds + 1}; in {several(len(faults), 'bucket')} one is ({'; '.join(faults[:3])}). Take such "
-            f"rows out, ask for fewer --n-distractors or --folds{or_none}."
-        )
+    return faults
 
 
 def match_items(

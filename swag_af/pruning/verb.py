@@ -28,7 +28,17 @@ from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import BEGUN, begin_folder, check_same, sha256_file, sha256_json, sha256_tree
+from swag_af.data.manifests import (
+    BEGUN,
+    begin_folder,
+    check_manifest,
+    check_same,
+    is_bare,
+    is_work,
+    sha256_file,
+    sha256_json,
+    sha256_tree,
+)
 from swag_af.data.progress import note, progress
 from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.registry import REGISTRY, make_filter, parse_names
@@ -76,7 +86,8 @@ def prune(options: PruneOptions) -> Pruned:
     agreement = _agreement(options, instances)
     identity = _identity(options, instances, agreement)
     if (options.out / ABOUT).exists():
-        check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
+        begun = check_manifest(read_json(options.out / ABOUT), options.out / ABOUT, "prune")
+        check_same(begun.get("identity") or {}, identity, options.out / ABOUT, "--out")
     else:
         _make(options, instances, identity, agreement)
     remove(options.out / WORK)
@@ -91,8 +102,8 @@ def prune(options: PruneOptions) -> Pruned:
 
 def _check(options: PruneOptions) -> None:
     check_output(options.out, force=True, folder=True)
-    ours = any((options.out / name).exists() for name in (ABOUT, WORK))
-    if options.out.exists() and any(options.out.iterdir()) and not ours:
+    out = options.out
+    if not ((out / ABOUT).exists() or is_work(out, WORK) or is_bare(out, WORK)):
         raise InputError(f"{options.out}: this is there, and was not made by prune. Choose another --out.")
     if options.by == "aflite":
         REPRESENTATIONS.make(options.features)

@@ -330,6 +330,28 @@ def test_the_folder_of_another_diagnosis_is_left_alone(tmp_path: Path) -> None:
         diagnose(options(run, out=tmp_path / "mine"))
 
 
+@pytest.mark.parametrize("name", ["gauss.csv", "begun.json"])
+def test_fits_of_somebody_else_are_left_alone(name: str, tmp_path: Path) -> None:
+    run = exhausted(tmp_path)
+    (tmp_path / "mine" / "fits").mkdir(parents=True)
+    (tmp_path / "mine" / "fits" / name).write_text('["mine"]')
+    with pytest.raises(InputError, match="was not written by diagnose"):
+        diagnose(options(run, out=tmp_path / "mine"))
+    assert files_of(tmp_path / "mine") == {f"fits/{name}": b'["mine"]'}
+
+
+@pytest.mark.parametrize("gone", ["diagnosis.html", "rows.jsonl"])
+def test_a_diagnosis_of_which_something_is_gone_is_not_called_written(gone: str, tmp_path: Path) -> None:
+    run = exhausted(tmp_path)
+    diagnose(options(run))
+    (tmp_path / "run" / "diagnosis" / gone).write_text("")
+    with pytest.raises(InputError, match=f"{re.escape(gone)} gone or empty since"):
+        diagnose(options(run))
+    (tmp_path / "run" / "diagnosis" / gone).unlink()
+    with pytest.raises(InputError, match=f"{re.escape(gone)} gone or empty since"):
+        diagnose(options(run))
+
+
 def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     run = exhausted(tmp_path)
     diagnose(options(run))

@@ -1,7 +1,8 @@
-"""A run whose pool was guarded after it began: its assignment may have what is flagged now."""
+"""A run whose pool was guarded after it began, or otherwise then: its assignment may have what is flagged now."""
 
 from pathlib import Path
 
+import pytest
 from conftest import FeatureFilter, make_pool
 
 from swag_af.af.loop import filter_pool
@@ -25,3 +26,26 @@ def test_what_was_flagged_later_counts_and_is_told(tmp_path: Path) -> None:
     assert (before.ignores_guard, after.ignores_guard) == (False, True)
     assert not any("guarded after" in note for note in before.notes)
     assert any("guarded after the run began" in note for note in after.notes)
+
+
+@pytest.mark.parametrize("ignore_guard", [False, True])
+@pytest.mark.parametrize(("by", "became"), [("words", "changed"), ("none", "removed")])
+def test_guards_that_were_changed_or_removed_since_are_told_as_such(
+    by: str, became: str, ignore_guard: bool, tmp_path: Path
+) -> None:
+    """Both were told as a pool that had been guarded after the run began."""
+    make_pool().save(tmp_path / "pool")
+    made = guard(GuardOptions(tmp_path / "pool", "words", "words=0.6"))
+    rules = AFOptions(iterations=2, n_negatives=9, ignore_guard=ignore_guard)
+    filter_pool(made, FeatureFilter(), rules, out=tmp_path / "run")
+    options = DiagnoseOptions(tmp_path / "run", filters="bow")
+    before = subject_of(options)
+    assert before.ignores_guard is ignore_guard
+    assert not any("guard" in note for note in before.notes)
+    guard(GuardOptions(tmp_path / "pool", by, "words=0.01" if by == "words" else ""))
+    after = subject_of(options)
+    (told,) = [note for note in after.notes if "guard" in note]
+    assert after.ignores_guard
+    assert f"The guards of the pool were {became} after the run began" in told
+    assert ("which ignored them" in told) is ignore_guard
+    assert ("some of them may have been out of the run" in told) is not ignore_guard

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.data.interval import paired_difference
 from swag_af.diagnosing.agreement import centred_ranks, rank_correlations, swaps_agreed
 from swag_af.diagnosing.figures import average_of, mean_of, share_of
 from swag_af.diagnosing.growth import Hits, hits_against, sizes_up_to
@@ -184,6 +185,22 @@ def test_of_few_sizes_or_groups_nothing_is_said(curve: list[float], n: int) -> N
     assert found.doubled is None
     assert found.direction == 0
     assert "are needed" in found.why_unknown
+
+
+def test_a_doubling_that_changed_no_group_is_not_sure_to_change_none() -> None:
+    """Resampled groups that are all alike gave an interval of no width: +0.0 points (+0.0 to +0.0)."""
+    sizes, groups, draws = (50, 100, 200, 400), np.arange(80) // 2, np.zeros(80, int)
+    of_none = trend_of(Hits(sizes, np.zeros((80, 4)), groups, draws), rng=np.random.default_rng(0))
+    for found in (of_none.last, of_none.missed, of_none.doubled):
+        assert found is not None
+        expected = paired_difference(np.zeros(40), np.zeros(40), np.arange(40))
+        assert (found.value, found.low, found.high) == pytest.approx((0, expected.low, expected.high), abs=1e-6)
+        assert not found.is_near(0)
+    values = np.array([[0.0, 0.0, 0.0, 1.0]] * 80)
+    of_all = trend_of(Hits(sizes, values, groups, draws), rng=np.random.default_rng(0))
+    assert of_all.last is not None
+    assert (of_all.last.value, of_all.last.high) == (1, 1)
+    assert 0.7 < of_all.last.low < 0.9
 
 
 def test_samples_are_of_whole_groups_and_draws_and_the_first_is_all() -> None:

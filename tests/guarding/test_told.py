@@ -1,6 +1,7 @@
 """Claims about what people are told of guards: marked endings first in a verification, rates in report and card."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from verify_people import judge_next, make_desk
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
+from swag_af.cli.guarding import guarded_lines
+from swag_af.data.context import Context
 from swag_af.data.pool.guarded import guard_counts, marks
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
@@ -46,6 +49,19 @@ def run(made: Path, tmp_path: Path) -> Run:
     """A copy of it."""
     shutil.copytree(made, tmp_path / "copy")
     return open_run(tmp_path / "copy" / "run")
+
+
+def test_the_advice_where_rows_have_nothing_left_leaves_out_those_alone(tmp_path: Path) -> None:
+    """It left out those with one ending too, and named the number of the others."""
+    contexts = [Context(f"A man waits in room {i}.", "He", "opens the small door.", id=str(i)) for i in range(4)]
+    endings = [["opens the small door now.", "opens the door."], *[["opens the small door now.", "eats."]] * 2]
+    CandidatePool.from_texts(contexts, [*endings, ["sleeps.", "eats."]]).save(tmp_path / "pool")
+    options = GuardOptions(tmp_path / "pool", "words")
+    said = guarded_lines(guard(options), options)[-1]
+    assert "1 row has no negative left and cannot be filtered: the same command with --min-negatives 1 and" in said
+    kept = guard(replace(options, out=tmp_path / "kept", min_negatives=1))
+    assert [context.id for context in kept.contexts] == ["1", "2", "3"]
+    assert kept.n_eligible.tolist() == [2, 2, 3]
 
 
 def n_marked(run: Run, row: int, columns: tuple[int, ...]) -> int:

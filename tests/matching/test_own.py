@@ -53,6 +53,15 @@ class OfOneFold(TfidfRelevance):
         super().fit(queries, responses, rng=rng)
 
 
+class OfTwenty(TfidfRelevance):
+    """Learns from twenty rows or more."""
+
+    def fit(self, queries: Any, responses: Any, *, rng: np.random.Generator) -> None:
+        if len(queries) < 20:
+            raise InputError(f"{len(queries)} queries to learn from, at least 20.")
+        super().fit(queries, responses, rng=rng)
+
+
 def a_bad_bucket(queries: list[str], responses: list[str]) -> list[str]:
     return [f"{1 / (len(query) - len(query))}" for query in queries]
 
@@ -81,6 +90,16 @@ def test_a_mistake_of_a_class_is_told_in_a_line(
         with pytest.raises(error, match=said) as told:
             run(wanted)
         assert "\n" not in str(told.value)
+
+
+def test_a_dry_run_takes_the_few_rows_that_are_enough_to_match(options: MatchOptions) -> None:
+    """It learned from half of them too, which were fewer than a model takes."""
+    write_jsonl(options.data[0], [{"query": f"why w{i} x{i}?", "response": f"it is w{i}."} for i in range(36)])
+    few = replace(options, matching=replace(options.matching, relevance=f"{HERE}:OfTwenty"))
+    (estimated,) = dry_run(few)
+    assert estimated.n == 36
+    assert estimated.seconds_to_match > 0
+    assert match(few).about["pairs"] == estimated.n_pairs
 
 
 def test_a_mistake_in_buckets_is_told_in_a_line(options: MatchOptions) -> None:

@@ -1,6 +1,7 @@
 """Claims about reading queries and responses: no row decides alone which columns there are."""
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,37 @@ def test_a_column_that_is_named_and_not_there_is_refused(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("column", ["query", "response"])
-@pytest.mark.parametrize("value", ["", " ", None])
+@pytest.mark.parametrize("value", ["", " ", None, "\u200b"])
 def test_an_empty_cell_in_the_first_row_is_told_with_its_row(column: str, value: str | None, tmp_path: Path) -> None:
     made = rows()
     made[0][column] = value
     with pytest.raises(InputError, match=rf"line 1 has (nothing|no text) under {column}"):
         read_items(written(tmp_path, made))
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ({"sent1": "He goes.", "start": "He", "gold": "\u200b\u2060"}, "line 4 has nothing .* seen as gold"),
+        (
+            {"question": "Why?", "choices": ["\u200b", "it is"], "label": 0},
+            "line 4 .* seen as its right answer",
+        ),
+    ],
+)
+def test_an_answer_that_nobody_can_see_is_told_with_its_row(made: dict[str, Any], told: str, tmp_path: Path) -> None:
+    """It was found when all was scored and matched, by the pool."""
+    rest = contexts(3) if "gold" in made else questions(3)
+    (tmp_path / "rows.jsonl").write_text("\n")  # blank lines count
+    with (tmp_path / "rows.jsonl").open("a") as file:
+        file.write("".join(json.dumps(row) + "\n" for row in (*rest[:2], made, rest[2])))
+    with pytest.raises(InputError, match=told):
+        read_items([tmp_path / "rows.jsonl"])
+
+
+def test_a_rationale_that_nobody_can_see_is_none(tmp_path: Path) -> None:
+    made = [row | {"rationale": "\u200b" if i % 2 else f"it says {i}."} for i, row in enumerate(rows())]
+    assert [bool(item.rationale) for item in read_items(written(tmp_path, made)).rows] == [True, False] * 20
 
 
 def test_short_answers_under_the_documented_names_are_answers(tmp_path: Path) -> None:
@@ -188,6 +214,7 @@ def test_ids_that_occur_twice_are_told_with_their_rows(tmp_path: Path) -> None:
     ("queries", "responses", "groups", "told"),
     [
         (["a?", "b?"], ["c", " "], None, "row 1 its response is empty"),
+        (["a?", "b?"], ["c", "\u200b"], None, "row 1 its response is empty"),
         (["a?", None], ["c", "d"], None, "row 1 its query is NoneType, no text"),
         (["a?", "b?"], ["c", float("nan")], None, "row 1 its response is float, no text"),
         (["a?", "b?"], ["c", "d"], ["g"], "2 queries, 2 responses and 1 groups"),
@@ -210,9 +237,11 @@ def test_a_tag_of_an_object_that_is_not_there_is_told(tmp_path: Path) -> None:
     made = rows()
     made[3] |= {"objects": ["person", "person", "chair"], "response": "since [person2] sits on [chair1]."}
     assert read_items(written(tmp_path, made)).rows[3].objects == ("person", "person", "chair")
-    made[3]["response"] = "since [person2] sits on [chair3]."
-    with pytest.raises(InputError, match=r"line 4 names \[chair3\], and its objects number from 1 within each kind"):
-        read_items(written(tmp_path, made))
+    for column in ("query", "response", "rationale"):
+        with pytest.raises(InputError, match=r"line 4 names \[chair3\], and its objects number from 1 within each"):
+            read_items(
+                written(tmp_path, [*made[:3], made[3] | {column: "since [person2] sits on [chair3]."}, *made[4:]])
+            )
 
 
 def test_names_of_persons_go_with_no_answer(tmp_path: Path) -> None:

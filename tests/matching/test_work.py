@@ -109,6 +109,43 @@ def test_a_text_that_is_too_common_is_named_before_any_work() -> None:
         plan_of(items, OPTIONS)
 
 
+def halves(texts: list[str], common: int) -> Items:
+    """120 rows of two movies, a fold each; half of the answers are of a woman, and so many of these the same."""
+    responses = [f"{'She' if i < 60 else 'It'} is {text}." for i, text in enumerate(texts)]
+    responses = ["She does."] * common + responses[common:]
+    return items_of([f"Is {text} there?" for text in texts], responses, [f"movie {i % 2}" for i in range(120)])
+
+
+@pytest.mark.parametrize(("common", "helps"), [(24, True), (40, False)])
+def test_matching_without_buckets_is_advised_where_it_would_do(common: int, helps: bool) -> None:
+    """It was advised where all rows were enough for a text, and those of its fold too few; and where it was given."""
+    options = MatchingOptions(relevance="tfidf", folds=2, bucket_size=100, smallest_bucket=20)
+    items = halves([f"w{i} x{i}" for i in range(120)], common)
+    with pytest.raises(InputError, match=r"She does\.") as told:
+        plan_of(items, options)
+    assert ("--buckets none" in str(told.value)) is helps
+    without = replace(options, buckets="none")
+    if helps:
+        assert len(plan_of(items, without).buckets.names) == 2
+        return
+    with pytest.raises(InputError, match=r"She does\.") as told:
+        plan_of(items, without)
+    assert "--buckets none" not in str(told.value)
+
+
+@pytest.mark.parametrize("buckets", ["auto", "none"])
+def test_rows_of_other_folds_are_no_help_to_a_text_that_is_too_common(buckets: str) -> None:
+    """A quarter of all rows, and half of a fold."""
+    items = items_of(
+        [f"is w{i} x{i} there?" for i in range(120)],
+        ["Yes."] * 30 + [f"it is w{i} x{i}." for i in range(90)],
+        [f"movie {int(i >= 60)}" for i in range(120)],
+    )
+    with pytest.raises(InputError, match=r"30 of 60 rows have the response 'Yes\.'") as told:
+        plan_of(items, MatchingOptions(folds=2, bucket_size=200, buckets=buckets))
+    assert "--buckets none" not in str(told.value)
+
+
 def test_own_buckets_keep_their_words_apart() -> None:
     items = made()
     plan = plan_of(items, MatchingOptions(folds=2, buckets="tests.matching.test_work:by_length"))

@@ -162,7 +162,10 @@ def test_what_kills_left_is_cleared_away(data: Path, straight: Path, tmp_path: P
     prune(asked)
     assert files_of(asked.out) == files_of(straight)
     (asked.out / "prune.json").rename(tmp_path / "prune.json")
-    (asked.out / "work").mkdir()
+    begin_folder(
+        asked.out / "work",
+        verb._identity(asked, read_instances([data]), verb._agreement(asked, read_instances([data]))),
+    )
     (asked.out / f".curve.png.{HOST}.999999999.tmp").write_text("half a picture")
     prune(asked)
     assert files_of(asked.out) == files_of(straight)
@@ -265,9 +268,24 @@ def test_a_killed_run_does_not_go_on_with_other_weights(
 
 def test_a_folder_of_somebody_else_is_left_alone(data: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(InputError, match="was not made by prune"):
-        prune(options(data, tmp_path))
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    for name in ("thesis.txt", "begun.json"):
+        with pytest.raises(InputError, match="was not made by prune"):
+            prune(options(data, tmp_path))
+        assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+        (tmp_path / "proj" / "work").mkdir(parents=True)
+        (tmp_path / "proj" / "work" / name).write_text('["mine"]')
+        before = files_of(tmp_path / "proj")
+        with pytest.raises(InputError, match="was not made by prune"):
+            prune(options(data, tmp_path / "proj"))
+        assert files_of(tmp_path / "proj") == before
+        (tmp_path / "proj").rename(tmp_path.with_name(f"{tmp_path.name}-{name}"))
+
+
+def test_a_folder_that_was_killed_before_it_said_what_it_began_is_begun(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "work").mkdir(parents=True)
+    (tmp_path / "out" / "work" / f".begun.json.{HOST}.999999999.tmp").write_text("{")
+    assert prune(options(data, tmp_path / "out")).path == tmp_path / "out"
+    assert not (tmp_path / "out" / "work").exists()
 
 
 @pytest.mark.parametrize(
