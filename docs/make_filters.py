@@ -38,7 +38,7 @@ In Python: `swag_af.make_filter("mlp", max_epochs=5)`. One of your own is `packa
 estimator of scikit-learn becomes one by `SklearnFilter`.
 """
 
-EXTRAS = {"fasttext": "fasttext", "transformer": "hf", "encoder": "hf", "nli": "hf", "judge": "endpoints"}
+EXTRAS = {"fasttext": "fasttext", "transformer": "hf", "encoder": "hf", "judge": "endpoints"}
 """What to install: `pip install 'swag-af[NAME]'`."""
 
 

@@ -91,7 +91,7 @@ def open_nli(path: Path | str, *, device: str = "auto") -> NLIModel:
     for name in (WEIGHTS, WORDS, HELD_OUT):
         if not (path / name).is_file() or sha256_file(path / name) != manifest.sha256.get(name):
             raise FormatError(f"{path / name}: missing, or changed since its manifest was written. {again}")
-    filter = filter_of(manifest.options, device)
+    filter = filter_of({**manifest.options, "vectors": _vectors(path, manifest)}, device)
     if filter.vectors and open_vectors(filter.vectors).sha256 != manifest.vectors_sha256:
         raise FormatError(f"{filter.vectors}: not the word vectors that {path} was trained with. Put those back.")
     try:
@@ -99,6 +99,16 @@ def open_nli(path: Path | str, *, device: str = "auto") -> NLIModel:
     except (KeyError, RuntimeError) as error:
         raise FormatError(f"{path / WEIGHTS}: not of this model ({in_one_line(error)}). {again}") from None
     return NLIModel(path, manifest, filter)
+
+
+def _vectors(path: Path, manifest: NLIManifest) -> str:
+    """The file of word vectors that the model in `path` was trained with, from wherever it is opened; empty where there
+    was none. FormatError where it is not there."""
+    named = manifest.options["vectors"]
+    found = [one for one in (path / named, Path(named)) if named and one.is_file()]
+    if named and not found:
+        raise FormatError(f"{path}: its word vectors {named} are not there. Put them back, or train it anew.")
+    return str(found[0]) if found else ""
 
 
 def filter_of(options: Mapping[str, Any], device: str) -> PairFilter:

@@ -23,6 +23,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import sha256_file, sha256_json, write_manifest
 from swag_af.data.progress import progress
 from swag_af.data.splits import hold_aside
+from swag_af.data.urls import link
 from swag_af.filters.nli.folder import (
     HELD_OUT,
     WEIGHTS,
@@ -301,7 +302,7 @@ def _write(options: TrainNLIOptions, data: _Data, trained: _Trained, identity: M
         options={
             "model": options.model,
             "hidden": options.hidden,
-            "vectors": options.vectors,
+            "vectors": link(Path(options.vectors), options.out) if options.vectors else "",
             "identity": dict(identity),
         },
         classes=data.instances.classes,

@@ -42,7 +42,8 @@ class AFOptions(Options):
     scan: Literal["lazy", "full"] = "lazy"
     """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
     until: float | None = None
-    """Stop once the accuracy of the last phase, averaged over --window iterations, is within this of chance."""
+    """Stop once the accuracy of the last phase, averaged over --window iterations, is within this of chance, or below:
+    more iterations would go on swapping past it."""
     window: int = 10
     """Iterations over which --until averages."""
     seed: int = 0

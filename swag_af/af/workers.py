@@ -22,7 +22,7 @@ from swag_af.af.options import AFOptions
 from swag_af.af.turns import Do, Outcome, Rules, ScoreBy, Turn, score_here
 from swag_af.data.engines.contract import Crew
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.pool.assignments import apply_changes
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
@@ -60,6 +60,19 @@ def check_workers(pool: CandidatePool, rules: Rules, workers: Workers[Any], out:
         raise InputError(
             f"{told}: other processes cannot import {', '.join(own)} from a script. Put the class into a module."
         )
+    for one in {id(one): one for one in rules.schedule}.values():
+        _check_sent(one, told)
+
+
+def _check_sent(filter: Filter, told: str) -> None:
+    """Raise InputError for a filter that cannot be sent to another process, as one that asks a server."""
+    try:
+        pickle.dumps(filter)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{told}: filter {filter.name} cannot be sent to other processes ({in_one_line(error)}). Take --engine "
+            "local and --workers 1."
+        ) from None
 
 
 def threads_of(rules: Rules) -> int:

@@ -1,5 +1,6 @@
 """The verb `filter`: the loop of `af`, with audits, curve and report made by its `after_iteration` callback."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -66,6 +67,10 @@ def _phases(options: FilterOptions, pool: CandidatePool) -> list[tuple[Filter, i
     prepare(made.values(), pool, device=options.device)
     if not options.where.is_remote:
         check_devices(made.values())  # before the run is begun
+    kinds = Counter(one.name for one in made.values())
+    for name, one in made.items():
+        if kinds[one.name] > 1:  # such as two encoders: each is called as it was typed
+            one.name = name
     return [(made[name], n) for name, n in parse_schedule(options.schedule)]
 
 

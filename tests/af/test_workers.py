@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import shutil
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -254,6 +255,19 @@ class Narrow(FitsAnew):
         super().fit(view, rng=rng)
 
 
+class Locked(FeatureFilter):
+    """Holds what no other process can be given, as a filter does that asks a server."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+
+
+def test_a_filter_that_cannot_be_sent_is_told_before_any_work(pool: CandidatePool, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"filter feature cannot be sent to other processes \(.*Take --engine local"):
+        filter_pool(pool, Locked(), AFOptions(iterations=2), out=tmp_path / "run", workers=TWO)
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_run_keeps_to_the_threads_it_began_with(pool: CandidatePool, tmp_path: Path) -> None:
     Narrow.seen.clear()
     for n_threads, iterations in ((2, 2), (1, 4), (3, 5)):
@@ -279,6 +293,14 @@ def test_threads_that_change_no_bit_are_left_alone(monkeypatch: pytest.MonkeyPat
             assert torch.get_num_threads() == 1
         with bits_of(1, [MLPFilter(width=24)]):
             assert torch.get_num_threads() == 1
+
+
+def test_two_filters_of_one_kind_are_called_as_they_were_typed(pool_folder: Path, tmp_path: Path) -> None:
+    schedule = "bow[max_epochs=1]:2,mlp:1,bow[max_epochs=2]:1"
+    run = run_filter(
+        FilterOptions(pool_folder, tmp_path / "run", schedule=schedule, audit="none", af=AFOptions(n_negatives=3))
+    )
+    assert [one.filter for one in run.log] == ["bow[max_epochs=1]"] * 2 + ["mlp", "bow[max_epochs=2]"]
 
 
 def test_the_verb_records_no_workers(pool_folder: Path, tmp_path: Path) -> None:

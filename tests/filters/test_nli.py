@@ -93,6 +93,18 @@ def test_held_out_labels_and_words_touch_no_weight(model, options, tmp_path):
     assert (other.path / "weights.safetensors").read_bytes() == (model.path / "weights.safetensors").read_bytes()
 
 
+def test_word_vectors_are_found_from_wherever_the_model_is_opened(options, tmp_path, monkeypatch):
+    (tmp_path / "inside").mkdir()
+    monkeypatch.chdir(tmp_path)
+    Path("v.txt").write_text("".join(f"{word} {' '.join(['0.1'] * 8)}\n" for word in (*THINGS, *DOES)))
+    train_nli(replace(options, out=Path("nli"), epochs=1, vectors="v.txt"))
+    monkeypatch.chdir(tmp_path / "inside")
+    make_filter("nli[../nli]").check()
+    shutil.move(tmp_path / "v.txt", tmp_path / "w.txt")
+    with pytest.raises(FormatError, match=r"nli: its word vectors \.\./v\.txt are not there\. Put them back"):
+        make_filter("nli[../nli]").check()
+
+
 def test_the_same_command_again_reads_what_is_there(model, options):
     before = contents(model.path)
     assert train_nli(options).manifest == model.manifest
