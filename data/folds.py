@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import FormatError
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, write_json
 from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.records import parse_record
@@ -47,12 +47,13 @@ class FoldMap:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, Sequence[str], int]]) -> "FoldMap":
-        """The map of `(video, sentences, fold)` triples; a blank video stands for none."""
+        """The map of `(video, sentences, fold)` triples; a blank video stands for none. Raises InputError when a video
+        stands in two folds."""
         videos: dict[str, int] = {}
         sentences: defaultdict[str, set[int]] = defaultdict(set)
         for video, texts, fold in pairs:
             if video:
-                videos[video] = fold
+                check_one_fold(video, videos.setdefault(video, fold), fold)
             for key in (key for text in texts for key in _keys(text)):
                 sentences[key].add(fold)
         return cls(videos, {key: tuple(sorted(folds)) for key, folds in sentences.items()})
@@ -104,6 +105,15 @@ class FoldMap:
             elif len(known) == 1:
                 folds[i] = known[0]
         return Readable(folds, n_foreign)
+
+
+def check_one_fold(video: str, first: int, fold: int) -> None:
+    """Raise InputError for a context of `video` in another `fold` than the `first` that it was found in."""
+    if fold != first:
+        raise InputError(
+            f"video {video}: in folds {first} and {fold}, so a model would read the endings it is to compete with. "
+            "Give all its contexts one fold."
+        )
 
 
 def _keys(text: str) -> list[str]:

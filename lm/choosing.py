@@ -1,33 +1,59 @@
-"""Which contexts of a file are to get endings, and how the work is shared."""
+"""Which contexts of a file are to get endings, what they are called, and how the work is shared."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.splits import named_groups
 from swag_af.lm.options import GenerateOptions
 
 
 def chosen_of(contexts: Sequence[Context], options: GenerateOptions) -> list[Context]:
     """Those of `contexts` that --folds and --limit choose, in their order; InputError where there are none."""
-    chosen = [context for context in contexts if not options.folds or context.fold in options.folds]
-    if not chosen:
+    return [contexts[i] for i in positions_of(contexts, options)]
+
+
+def positions_of(contexts: Sequence[Context], options: GenerateOptions) -> list[int]:
+    """Where those of `contexts` stand that `chosen_of` chooses."""
+    at = [i for i, context in enumerate(contexts) if not options.folds or context.fold in options.folds]
+    if not at:
         raise InputError(f"--folds {' '.join(map(str, options.folds))}: {options.contexts} has no contexts in them.")
-    if options.limit is None or options.limit >= len(chosen):
-        return chosen
+    if options.limit is None or options.limit >= len(at):
+        return at
     rng = np.random.default_rng(options.seed)
     if options.limit_by == "video":
-        picked = whole_videos(chosen, options.limit, rng=rng)
+        picked = whole_videos([contexts[i] for i in at], options.limit, rng=rng)
     else:
-        picked = rng.permutation(len(chosen))[: options.limit]
+        picked = rng.permutation(len(at))[: options.limit]
     if not len(picked):
         raise InputError(
             f"--limit {options.limit} --limit-by video: the share of no fold has room for a whole video. Take a larger "
             "--limit, or fewer --folds."
         )
-    return [chosen[i] for i in sorted(picked.tolist())]
+    return [at[i] for i in sorted(picked.tolist())]
+
+
+def named(context: Context, number: int) -> Context:
+    """`context` with an id and a video: one without an id is called by its `number`, and has a video of its own where
+    it names none."""
+    id = context.id or f"row-{number}"
+    video = context.video or id
+    return context if (id, video) == (context.id, context.video) else replace(context, id=id, video=video)
+
+
+def check_ids(path: Path, ids: Iterable[str]) -> None:
+    """Raise InputError where several of the contexts of `path` have one id: ids name the rows of a pool."""
+    repeated = [id for id, n in Counter(ids).items() if n > 1]
+    if repeated:
+        raise InputError(
+            f"{path}: {several(len(repeated), 'id stands', 'ids stand')} on several lines (first: {repeated[0]!r}). "
+            "Give each its own, or take the ids away: then lines are numbered."
+        )
 
 
 def whole_videos(contexts: Sequence[Context], n: int, *, rng: np.random.Generator) -> np.ndarray:

@@ -109,3 +109,16 @@ def record_of(generator: Generator) -> dict[str, Any]:
     """What `generator` says of itself; empty where it has no `record`."""
     record = getattr(generator, "record", None)
     return dict(record()) if record is not None else {}
+
+
+_HASHED = ("files", "weights")
+"""Where records have the hashes of what a model is made of."""
+
+
+def deciding(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the record of a generator or a scorer decides what it gives: not where a server is asked, for that may
+    change as the port of one that was started again, nor what a folder is called whose files stand there by their
+    hashes."""
+    is_hashed = any(isinstance(record.get(name), Mapping) and record[name] for name in _HASHED)
+    places = ("server", *(("model", "lms") if is_hashed else ()))
+    return {name: value for name, value in record.items() if name not in places}

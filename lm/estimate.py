@@ -96,7 +96,7 @@ def estimate(options: GenerateOptions) -> Estimate:
     n_context = float(np.mean([len(tokenize(c.sent1)) + len(tokenize(c.start)) for c in sample]))
     n_ending = float(np.mean([min(L, len(tokenize(c.gold))) for c in sample]))
     forward, backward = DRAWS_PER_ENDING * K * n_ending, K * (n_ending + n_context)  # tokens a context
-    copied = reusable(job.reused, job.contexts)
+    copied = reusable(job.reused, job.named)
     blocks = _blocks_to_make(job, copied)
     workers = workers_of(job, blocks, V)
     n_copied = len(copied)

@@ -28,6 +28,7 @@ from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.folds import FoldMap
+from swag_af.data.text.normalise import normalise
 from swag_af.data.text.wording import comparable, key_of, text_key
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS, Vocabulary, build_vocabulary
@@ -52,6 +53,8 @@ class NgramGenerator:
     min_tokens: int = GenerateOptions.min_tokens
     max_tokens: int = GenerateOptions.max_tokens
     max_draws: int = GenerateOptions.max_draws
+    normalise: bool = False
+    """Whether a pool gives texts one surface form: their lengths are those that it will hold."""
     _models: dict[int, "Ngrams"] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "ngram"
@@ -100,10 +103,16 @@ class NgramGenerator:
         lengths = np.where(ends.any(axis=1), ends.argmax(axis=1), longest + 1)  # (m,)
         is_within = np.arange(drawn.shape[1]) < lengths[:, None] - 1  # (m, L): of the ending, and not its last token
         has_several = (self.ends[drawn] & is_within).any(axis=1)
-        wrong = [lengths > longest, lengths < self.min_tokens, has_several]
+        shortest = self.min_tokens - self.normalise  # a pool may add a full stop
+        wrong = [lengths > longest, lengths < shortest, has_several]
         reasons = np.select(wrong, ["unfinished", "too_short", "several_sentences"], "").tolist()
         kept = zip(reasons, drawn.tolist(), lengths.tolist(), strict=True)
         return [(reason, [] if reason else ids[:length]) for reason, ids, length in kept]
+
+    def length_fault(self, text: str, n_tokens: int) -> str:
+        """Whether `text`, of `n_tokens`, is `too_short` or `too_long`; empty where it is neither."""
+        held = len(tokenize(normalise(text))) if self.normalise else n_tokens
+        return "too_short" if held < self.min_tokens else "too_long" if held > self.max_tokens else ""
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -132,7 +141,7 @@ class NgramGenerator:
         sampled = np.zeros(len(self.vocabulary), bool)
         for context in contexts:
             gold = self.vocabulary.ids(tokens_of(context.gold))
-            if self.min_tokens <= len(gold) <= self.max_tokens:
+            if not self.length_fault(context.gold, len(gold)):
                 sampled[gold] = True
         sampled[: len(SPECIAL_TOKENS)] = False
         sampled[EOS] = True
@@ -192,7 +201,7 @@ class _Row:
             self.n_drawn += 1
             ending = "" if reason else generator.vocabulary.text(ids)
             key = comparable(ending)
-            reason = reason or self._fault(key, generator.recycled)
+            reason = reason or generator.length_fault(ending, len(ids)) or self._fault(key, generator.recycled)
             if reason:
                 self.rejected[reason] += 1
             else:

@@ -68,7 +68,7 @@ def reusable(pools: Sequence[CandidatePool], contexts: Sequence[Context]) -> set
 
 
 Places = dict[Context, list[tuple[ShardDraft, int]]]
-"""Where the row of a context is due. The whole context is the key: ids may be missing, or stand twice."""
+"""Where the row of a context is due. The whole context, as pools name it, is the key."""
 
 
 def take_rows(

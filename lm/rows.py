@@ -20,6 +20,7 @@ from swag_af.lm.lstm.candidates import Row
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.reader import LIVE_TILES, TILE
+from swag_af.lm.lstm.sampling import GivenUp
 from swag_af.lm.options import GenerateOptions, Precision
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import pair, threads
@@ -94,20 +95,22 @@ class _Rows:
         """Store every row of the block."""
         made = Counter[str]()
         draft = ShardDraft(self.options.out, block.number, self.tables)
+        given_up: dict[int, GivenUp] = {}
         with pair(multiply) if self.is_alone else threads(1):
-            for i, row in self._rows(block.contexts):
+            for i, row in self._rows(block.contexts, given_up):
                 made["" if isinstance(row, Row) else row] += 1
                 if isinstance(row, str):
-                    draft.drop(block.positions[i], row)
+                    counts = asdict(given_up[i]) if i in given_up else {}
+                    draft.drop(block.positions[i], row, **counts)
                 else:
                     rejected = asdict(row.rejected)
                     draft.keep(block.positions[i], self._tables(row), n_draws=row.n_draws, rejected=rejected)
         return made
 
-    def _rows(self, contexts: Sequence[Context]) -> Iterator[tuple[int, Row | str]]:
+    def _rows(self, contexts: Sequence[Context], given_up: dict[int, GivenUp]) -> Iterator[tuple[int, Row | str]]:
         options = self.options
         lazy = options.features == "lazy"
-        return self.generator.rows(contexts, options.n_negatives, seed=options.seed, lazy=lazy)
+        return self.generator.rows(contexts, options.n_negatives, seed=options.seed, lazy=lazy, given_up=given_up)
 
     def _tables(self, row: Row) -> Mapping[str, np.ndarray]:
         known = np.delete(row.features, BACKWARD, axis=1) if self.options.features == "lazy" else row.features

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest, read_dropped
-from swag_af.data.context import Context
+from swag_af.data.captions.context_set import dropped_path_of, read_contexts, read_contexts_manifest, read_dropped
+from swag_af.data.context import Context, DroppedPair
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.errors import ExhaustedError, FormatError, InputError
 from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.folds import FoldMap
 from swag_af.data.locks import alone
@@ -31,6 +31,7 @@ from swag_af.data.pool.folder import (
     finish_pool,
     pad,
     read_shard_entry,
+    shard_path,
 )
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
@@ -40,7 +41,7 @@ from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.urls import command, link
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.choosing import choice_of, chosen_of
+from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, pairs_of
 from swag_af.lm.lstm.features import BACKWARD
@@ -84,11 +85,12 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     if _is_complete(options.out, plan):
         return len(job.groups), len(job.groups)
     vocabulary = tagged(open_vocabulary(options.lms), job.tagger)
+    _entries(job, plan)
     i, n = options.part or (0, 1)
     with alone(options.out / SHARDS / f"{i + 1}-of-{n}", waits=False, called=options.out):
-        _make_missing(job, vocabulary)
+        _make_missing(job, vocabulary, plan)
     refresh(options.out)  # other machines have made theirs
-    entries = [read_shard_entry(options.out, number) for number in range(len(job.groups))]
+    entries = _entries(job, plan)
     made = [entry for entry in entries if entry is not None]
     if len(made) == len(entries):
         _join(job, vocabulary, made, plan)
@@ -103,8 +105,12 @@ class Job:
     every_context: list[Context]
     contexts: list[Context]
     """Those that the options choose."""
+    named: list[Context]
+    """The same with the ids and videos that they have in the pool: made where they have none."""
     groups: list[list[Context]]
     """The contexts of each shard."""
+    named_groups: list[list[Context]]
+    """The same, of those that are named."""
     tagger: Tagger
     device: str
     precision: Precision
@@ -118,9 +124,14 @@ def prepare(options: GenerateOptions) -> Job:
     """Read and check all that can be checked before any model is trained or loaded."""
     check_ours(options.out, VOCABULARY, SHARDS)
     every_context = read_contexts(options.contexts)
-    contexts = chosen_of(every_context, options)
+    positions = positions_of(every_context, options)
+    contexts = [every_context[i] for i in positions]
+    called = [named(context, i) for i, context in zip(positions, contexts, strict=True)]
+    check_ids(options.contexts, (context.id for context in called))
     n_rows = options.shard_rows or max(64, -(-len(contexts) // MOST_SHARDS))
-    groups = [contexts[at : at + n_rows] for at in range(0, len(contexts), n_rows)]
+    groups, named_groups = (
+        [some[at : at + n_rows] for at in range(0, len(some), n_rows)] for some in (contexts, called)
+    )
     tagger, device = load_tagger(options.tagger), _device_of(options)
     precision: Precision = "fp32"
     if options.output_precision == "bf16" or (options.output_precision == "auto" and device == "cuda"):
@@ -143,7 +154,9 @@ def prepare(options: GenerateOptions) -> Job:
     reused = open_reused(options, settings)
     trained = [fold for fold in {context.fold for context in contexts} if is_trained(options.lms, fold)]
     check_models(reused, {str(fold): _weights_of(options.lms, fold) for fold in trained})
-    return Job(options, every_context, contexts, groups, tagger, device, precision, settings, reused)
+    return Job(
+        options, every_context, contexts, called, groups, named_groups, tagger, device, precision, settings, reused
+    )
 
 
 def _device_of(options: GenerateOptions) -> str:
@@ -212,14 +225,38 @@ def _train_missing_folds(job: Job) -> None:
 def _check_corpus(job: Job) -> None:
     """The models must come from these contexts: other folds would let a model sample against what it has learnt."""
     options = job.options
-    manifest = read_manifest(options.lms, "lm")
-    vocabulary = open_vocabulary(options.lms)
+    lms, beside = options.lms, dropped_path_of(options.contexts)
     dropped = read_dropped(options.contexts) if options.use_dropped else []
-    if corpus_hash(pairs_of(job.every_context, dropped, vocabulary)) != manifest["corpus_sha256"]:
+    if _is_corpus(job, dropped):
+        return
+    if options.use_dropped and dropped and _is_corpus(job, []):
+        raise InputError(f"{lms}: trained without the pairs of {beside}. Pass --no-use-dropped.")
+    if not options.use_dropped and _is_corpus(job, _dropped_beside(options.contexts)):
+        raise InputError(f"{lms}: trained with the pairs of {beside}, too. Leave out --no-use-dropped.")
+    if not beside.exists():
         raise InputError(
-            f"{options.lms}: trained on other pairs than those of {options.contexts}, so its folds may have seen these "
-            "endings. Train anew with another --lms, or pass the contexts it was trained on."
+            f"{beside}: not there, and {lms} was trained on other pairs than those of {options.contexts} alone. Copy "
+            "it along if it was there in training, or train anew with another --lms."
         )
+    raise InputError(
+        f"{lms}: trained on other pairs than those of {options.contexts}, so its folds may have seen these "
+        "endings. Train anew with another --lms, or pass the contexts it was trained on."
+    )
+
+
+def _is_corpus(job: Job, dropped: Sequence[DroppedPair]) -> bool:
+    """Whether the models were trained on the pairs of the contexts and on those that were `dropped`."""
+    lms = job.options.lms
+    made = corpus_hash(pairs_of(job.every_context, dropped, open_vocabulary(lms)))
+    return made == read_manifest(lms, "lm")["corpus_sha256"]
+
+
+def _dropped_beside(path: Path) -> list[DroppedPair]:
+    """The dropped pairs that were written together with the contexts at `path`, if any were."""
+    try:
+        return read_dropped(path)
+    except FormatError:
+        return []
 
 
 def _weights(lms: Path, contexts: Sequence[Context]) -> dict[str, str]:
@@ -249,7 +286,21 @@ def _is_complete(path: Path, plan: dict[str, Any]) -> bool:
     return bool(manifest["complete"])
 
 
-def _make_missing(job: Job, vocabulary: Vocabulary) -> None:
+def _entries(job: Job, plan: Mapping[str, Any]) -> list[dict[str, Any] | None]:
+    """What is known of every shard, None of one that is not made yet; InputError for one of another pool."""
+    entries = [read_shard_entry(job.options.out, number) for number in range(len(job.groups))]
+    for number, entry in enumerate(entries):
+        begun = (entry or {}).get("plan")  # older releases wrote none
+        others = differences(begun, dict.fromkeys(begun) | dict(plan)) if isinstance(begun, dict) else []
+        if others:
+            raise InputError(
+                f"{shard_path(job.options.out, number)}: made for another pool, with other {', '.join(others)}. Take "
+                "it away, and run the same command again."
+            )
+    return entries
+
+
+def _make_missing(job: Job, vocabulary: Vocabulary, plan: Mapping[str, Any]) -> None:
     """Make the shards that are this run's to make and are not there yet."""
     options = job.options
     groups = dict(share(list(enumerate(job.groups)), options.part))
@@ -262,7 +313,7 @@ def _make_missing(job: Job, vocabulary: Vocabulary) -> None:
             n_done += len(group)
         else:
             drafts[number] = ShardDraft(options.out, number, row_tables(options, vocabulary))
-    take_rows(job.reused, groups, drafts)
+    take_rows(job.reused, {number: job.named_groups[number] for number in drafts}, drafts)
     for number, draft in drafts.items():
         settled = draft.done()
         blocks[number] = blocks_of(number, groups[number], settled, options, job.device)
@@ -278,7 +329,8 @@ def _make_missing(job: Job, vocabulary: Vocabulary) -> None:
             for _ in blocks[number]:
                 tally.add(next(made))
             tables = _start_tables(job, groups[number], vocabulary)
-            draft.finish(groups[number], tables, tally.of_shard(), lazy=BACKWARD if options.features == "lazy" else ())
+            lazy = BACKWARD if options.features == "lazy" else ()
+            draft.finish(job.named_groups[number], tables, tally.of_shard(), lazy=lazy, notes={"plan": plan})
 
 
 def _workers(job: Job, blocks: Sequence[Block], vocabulary: Vocabulary) -> int | None:

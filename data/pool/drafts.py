@@ -1,26 +1,36 @@
 """An unfinished shard, stored as one file per row, so that a killed run resumes at the next row.
 
     pool/shards/.00003.rows/000017.npz       the tables of the 18th context
-    pool/shards/.00003.rows/000018.dropped   why the 19th has none
+    pool/shards/.00003.rows/000018.dropped   why the 19th has none; in a second line, what was drawn in vain
 
 Rows may be added in any order. After the last one, the shard is written as a whole and these files are deleted.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, SwagAfError
-from swag_af.data.files import read_arrays, read_text, remove, remove_leftovers, replacing, write_text
+from swag_af.data.files import parse_json, read_arrays, read_text, remove, remove_leftovers, replacing, write_text
 from swag_af.data.pool.folder import SHARDS, write_shard
+from swag_af.data.records import Count, Counts, parse_record
 
 _REJECTED = "rejected_"
+_AGAIN = "Remove it and run the same command again."
 _ROW_FILE = re.compile(r"(\d{6,9})\.(?:npz|dropped)")
+
+
+class _Vain(TypedDict):
+    """What was drawn for a row without candidates."""
+
+    n_draws: Count
+    rejected: Counts
 
 
 def draft_path(folder: Path, number: int) -> Path:
@@ -56,9 +66,10 @@ class ShardDraft:
         """Store a row that another pool has, for which nothing was drawn."""
         self.keep(row, tables, n_draws=0, rejected={})
 
-    def drop(self, row: int, reason: str) -> None:
-        """Record that a row has no candidates, and why."""
-        write_text(self.path / f"{row:06d}.dropped", reason)
+    def drop(self, row: int, reason: str, n_draws: int = 0, rejected: Mapping[str, int] | None = None) -> None:
+        """Record that a row has no candidates, and why; `rejected` counts the draws made in vain, by reason."""
+        counts = json.dumps({"n_draws": n_draws, "rejected": dict(rejected or {})}) if n_draws else ""
+        write_text(self.path / f"{row:06d}.dropped", "\n".join(filter(None, (reason, counts))))
 
     def finish(
         self,
@@ -67,27 +78,31 @@ class ShardDraft:
         timing: Mapping[str, float] | None = None,
         *,
         lazy: Sequence[int] = (),
+        notes: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Write the shard from the rows' files and delete them; returns the content of its `shard.json`.
 
         `contexts` and the tables in `more` have all rows, dropped ones included; `timing` is stored beside them; the
-        columns `lazy` of its features are no part of its hash. Memory does not grow with the number of rows.
+        columns `lazy` of its features are no part of its hash; `notes` are added to `shard.json`. Memory does not grow
+        with the number of rows.
         """
-        reasons = {int(path.stem): read_text(path) for path in sorted(self.path.glob("*.dropped"))}
+        reasons, n_vain, vain = self._dropped()
         kept = [row for row in range(len(contexts)) if row not in reasons]
         tables = {name: self._empty(name, len(kept)) for name in self.pattern}
         n_draws, rejected, n_copied = self._fill(tables, kept)
+        rejected.update(vain)
         entry = write_shard(
             self.folder,
             self.number,
             [contexts[row] for row in kept],
             tables | {name: table[kept] for name, table in more.items()},
             notes={
-                "n_draws": n_draws,
+                "n_draws": n_draws + n_vain,
                 "rejected_draws": dict(rejected),
                 "drops": dict(Counter(reasons.values())),
                 "dropped": {contexts[row].id: reason for row, reason in reasons.items()},
                 **({"copied_rows": n_copied} if n_copied else {}),
+                **(notes or {}),
             },
             timing=timing,
             lazy=lazy,
@@ -95,6 +110,18 @@ class ShardDraft:
         del tables
         remove(self.path)
         return entry
+
+    def _dropped(self) -> tuple[dict[int, str], int, Counter[str]]:
+        """Why rows have no candidates; how many draws these had, and how many of them were rejected and why."""
+        reasons, n_draws, rejected = dict[int, str](), 0, Counter[str]()
+        for path in sorted(self.path.glob("*.dropped")):
+            reason, _, counts = read_text(path).partition("\n")
+            reasons[int(path.stem)] = reason
+            if counts:
+                found = parse_record(parse_json(counts, path), _Vain, path, _AGAIN)
+                n_draws += found["n_draws"]
+                rejected.update(found["rejected"])
+        return reasons, n_draws, rejected
 
     def _fill(self, tables: Mapping[str, np.ndarray], kept: Sequence[int]) -> tuple[int, Counter[str], int]:
         """Put the rows `kept` into `tables`, in that order; returns their draws, how many were rejected and why, and
@@ -117,12 +144,11 @@ class ShardDraft:
     def _read(self, row: int) -> dict[str, np.ndarray]:
         """What `keep` wrote for the row; FormatError where it is not that."""
         path = self.path / f"{row:06d}.npz"
-        advice = "Remove it and run the same command again."
-        made = read_arrays(path, advice)
+        made = read_arrays(path, _AGAIN)
         counts = {name: np.zeros((), np.int64) for name in ("n_draws", *made) if name not in self.pattern}
         for name, pattern in {**self.pattern, **counts}.items():
             if name not in made or (made[name].shape, made[name].dtype) != (pattern.shape, pattern.dtype):
-                raise FormatError(f"{path}: damaged (no table {name} of the right shape). {advice}")
+                raise FormatError(f"{path}: damaged (no table {name} of the right shape). {_AGAIN}")
         return made
 
     def _empty(self, name: str, n_rows: int) -> np.ndarray:

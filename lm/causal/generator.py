@@ -50,6 +50,8 @@ class CausalGenerator:
     min_tokens: int = _DEFAULT.min_tokens
     max_tokens: int = _DEFAULT.max_tokens
     max_draws: int = _DEFAULT.max_draws
+    normalise: bool = False
+    """Whether a pool gives gold and endings one surface form: their lengths and words are those that it will hold."""
     device: str = "auto"
     """`cpu`, `cuda`, or `auto`: cuda where there is one."""
     precision: Precision = "auto"
@@ -80,16 +82,16 @@ class CausalGenerator:
         most = min(self._most_tokens(prompt, n_negatives), causal.limit - 1 - len(ids))
         if most < self.max_tokens or not ids:
             return Generated(position, reason=TOO_LONG if ids else "empty_context")
-        sieve = Sieve(context, n_negatives, self.min_tokens, self.max_tokens, prompt.ends)
+        sieve = Sieve(context, n_negatives, self.min_tokens, self.max_tokens, prompt.ends, normalise=self.normalise)
         text = Continuation(causal, ids[-1])
         read, rng, rules = read_prompt(causal, ids), rng_of(context, seed), Sampling(self.temperature, self.top_p)
-        is_over, n_drawn = stopping(text, prompt, self.max_tokens), 0
-        while not sieve.is_full and n_drawn < self.max_draws * n_negatives:
+        is_over, n_samples, n_drawn = stopping(text, prompt, self.max_tokens), 0, 0
+        while not sieve.is_full and n_samples < self.max_draws * n_negatives:
             missing = n_negatives - len(sieve.endings)
-            n = min(self.at_once, self.max_draws * n_negatives - n_drawn, max(FEWEST, 2 * missing))
+            n = min(self.at_once, self.max_draws * n_negatives - n_samples, max(FEWEST, 2 * missing))
             for drawn in draw(causal, read, rng.random((n, most)), rules, is_over):
-                text.put_into(sieve, drawn, prompt, is_cut=not is_over(drawn))
-            n_drawn += n
+                n_drawn += text.put_into(sieve, drawn, prompt, is_cut=not is_over(drawn))
+            n_samples += n
         endings, reason = (tuple(sieve.endings), "") if sieve.is_full else ((), DRAWN_OUT)
         return Generated(position, endings, reason, n_drawn, dict(sieve.rejected))
 
@@ -153,18 +155,20 @@ class Continuation:
         """What a sample adds to the prompt."""
         return self._decoded([self.last, *ids])[len(self._decoded([self.last])) :]
 
-    def put_into(self, sieve: Sieve, ids: Sequence[int], prompt: Prompt, *, is_cut: bool) -> None:
-        """Offer the endings of a sample to `sieve`; `is_cut` where the model might have gone on."""
+    def put_into(self, sieve: Sieve, ids: Sequence[int], prompt: Prompt, *, is_cut: bool) -> int:
+        """Offer the endings of a sample to `sieve`; returns how many it has, or should have had. `is_cut` where the
+        model might have gone on."""
         text = self.text(ids)
         if prompt.way == "continue" and is_within_word(self._decoded([self.last]), text):
             sieve.rejected[MID_WORD] += 1
-            return
+            return 1
         is_half = is_cut and prompt.way == "continue" and prompt.ends == "text"
         endings = [] if is_half else endings_in(text, prompt, is_cut=is_cut)
         if not endings and not sieve.is_full:
             sieve.rejected[UNFINISHED if is_cut else NOTHING] += 1
         for ending in endings:
             sieve.add(ending)
+        return max(len(endings), prompt.endings_a_text(sieve.n))
 
     def _decoded(self, ids: Sequence[int]) -> str:
         decoded: str = self.causal.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)

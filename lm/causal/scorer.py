@@ -78,13 +78,14 @@ class _Texts:
     alone: list[list[int]]
     """The endings at the beginning."""
     after: list[list[int]]
-    """The endings after the context."""
+    """The endings after the context; where there is none, at the beginning."""
 
     @classmethod
     def of(cls, causal: Causal, context: Context, endings: Sequence[str]) -> "_Texts":
         text = phrase(context)
         first, then = (causal.ids(text), causal.ids_after(text)) if text else ([], [])
-        texts = cls(first, then, list(map(causal.ids, endings)), list(map(causal.ids_after, endings)))
+        alone = list(map(causal.ids, endings))
+        texts = cls(first, then, alone, list(map(causal.ids_after, endings)) if text else alone)
         where = f"{causal.model}: context {context.id!r}"
         empty = [ending for ending, ids in zip(endings, texts.alone, strict=True) if not ids]
         if empty:

@@ -46,6 +46,8 @@ class EndpointGenerator:
     max_tokens: int = _DEFAULT.max_tokens
     max_draws: int = _DEFAULT.max_draws
     """A context is given up after this many times as many endings as are asked for."""
+    normalise: bool = False
+    """Whether a pool gives gold and endings one surface form: their lengths and words are those that it will hold."""
     answer_tokens: int | None = None
     """The longest answer, in the model's tokens; more for a model that thinks first. Not given: what endings need."""
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)
@@ -65,12 +67,15 @@ class EndpointGenerator:
         refusals = _Refusals(endpoint.url)
         for first in range(0, len(contexts), BLOCK):
             todo = [
-                _Work(position, Sieve(context, n_negatives, self.min_tokens, self.max_tokens, asking.prompt.ends))
+                _Work(position, self._sieve(context, n_negatives, asking.prompt.ends))
                 for position, context in enumerate(contexts[first : first + BLOCK], start=first)
             ]
             while todo:
                 yield from self._wave(endpoint, asking, todo, refusals, seed)
                 todo = [work for work in todo if not work.is_over]
+
+    def _sieve(self, context: Context, n_negatives: int, ends: str) -> Sieve:
+        return Sieve(context, n_negatives, self.min_tokens, self.max_tokens, ends, normalise=self.normalise)
 
     def record(self) -> dict[str, Any]:
         """The model and the server, what it was found to be able to do, the prompt, and every setting that decides what

@@ -13,7 +13,7 @@ from swag_af.data.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forward_features
 from swag_af.lm.lstm.reader import OutputLayer, Reader
-from swag_af.lm.lstm.sampling import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
+from swag_af.lm.lstm.sampling import GivenUp, Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
 from swag_af.lm.options import Precision
 from swag_af.lm.seeding import rng_of
 
@@ -116,21 +116,30 @@ def make_rows(
     *,
     lazy: bool,
     live_rows: int | None = None,
+    given_up: dict[int, GivenUp] | None = None,
 ) -> Iterator[tuple[int, Row | None]]:
-    """Yield, for every task and as it is done, its position and its row; None when it gave too few endings.
+    """Yield, for every task and as it is done, its position and its row; None when it gave too few endings: `given_up`
+    then gets the counts of its draws.
 
     With `lazy` the columns of the backward model are left NaN. About `live_rows` endings are worked on together.
     """
     taken: list[Task] = []
+    counts: dict[int, GivenUp] = {}
 
     def prompts() -> Iterator[Prompt]:
         for task in tasks:
             taken.append(task)
             yield Prompt([*task.sent1, *task.start], task.gold, task.rng)
 
-    sampled = sample_rows(readers.forward, prompts(), rules, types, live_rows=live_rows)
-    if lazy:
+    def noted() -> Iterator[tuple[int, SampledRow | None]]:
+        sampled = sample_rows(readers.forward, prompts(), rules, types, live_rows=live_rows, given_up=counts)
         for i, row in sampled:
+            if row is None and given_up is not None:
+                given_up[taken[i].position] = counts.pop(i)
+            yield i, row
+
+    if lazy:
+        for i, row in noted():
             yield taken[i].position, None if row is None else _row(taken[i], row)
         return
     waiting: dict[int, tuple[Task, SampledRow]] = {}
@@ -138,7 +147,7 @@ def make_rows(
 
     def endings() -> Iterator[Endings]:
         n = 0
-        for i, row in sampled:
+        for i, row in noted():
             if row is None:
                 exhausted.append(taken[i].position)
             else:

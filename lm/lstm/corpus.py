@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from swag_af.data.context import Context, DroppedPair
-from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.folds import FoldMap
+from swag_af.data.errors import ExhaustedError
+from swag_af.data.folds import FoldMap, check_one_fold
 from swag_af.data.manifests import sha256_json
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import BOS, EOS, Vocabulary, build_vocabulary
@@ -55,11 +55,8 @@ def pairs_of(contexts: Sequence[Context], dropped: Sequence[DroppedPair], vocabu
     pairs = sorted(_sentences(contexts, dropped), key=lambda pair: (pair.video, pair.id))
     fold_of: dict[str, int] = {}
     for pair in pairs:
-        if pair.video and fold_of.setdefault(pair.video, pair.fold) != pair.fold:
-            raise InputError(
-                f"video {pair.video}: in folds {fold_of[pair.video]} and {pair.fold}, so a model would read the "
-                "endings it is to compete with. Give all its contexts one fold."
-            )
+        if pair.video:
+            check_one_fold(pair.video, fold_of.setdefault(pair.video, pair.fold), pair.fold)
     return [
         Pair(
             tuple(i for sentence in pair.sentences for i in vocabulary.ids(_tokenize(sentence))),

@@ -22,7 +22,7 @@ from swag_af.lm.lstm.candidates import (
     unfit_reason,
 )
 from swag_af.lm.lstm.checkpoints import open_vocabulary
-from swag_af.lm.lstm.sampling import Sampling, Types
+from swag_af.lm.lstm.sampling import GivenUp, Sampling, Types
 from swag_af.lm.options import GenerateOptions, Precision
 from swag_af.nn.device import pick_device
 
@@ -59,11 +59,18 @@ class LSTMGenerator:
                 yield Generated(position, tuple(map(self.vocabulary.text, ids[1:])))
 
     def rows(
-        self, contexts: Sequence[Context], n_negatives: int, *, seed: int, lazy: bool = False
+        self,
+        contexts: Sequence[Context],
+        n_negatives: int,
+        *,
+        seed: int,
+        lazy: bool = False,
+        given_up: dict[int, GivenUp] | None = None,
     ) -> Iterator[tuple[int, Row | str]]:
         """Yield, for every context, its position and its row, gold first, or the reason why there is none.
 
-        Reasons that can be given without sampling come first. With `lazy`, the features of the backward model are NaN.
+        Reasons that can be given without sampling come first; of others `given_up` gets the counts of draws. With
+        `lazy`, the features of the backward model are NaN.
         """
         rules = Sampling(n_negatives, self.min_tokens, self.max_tokens, self.max_draws)
         types = self._types
@@ -77,7 +84,8 @@ class LSTMGenerator:
                 yield position, reason
         for fold, tasks in sorted(todo.items()):
             readers = self._readers_of(fold)
-            for position, row in make_rows(readers, tasks, rules, types, lazy=lazy, live_rows=self.live_rows):
+            made = make_rows(readers, tasks, rules, types, lazy=lazy, live_rows=self.live_rows, given_up=given_up)
+            for position, row in made:
                 yield position, DRAWN_OUT if row is None else row
 
     @cached_property

@@ -100,15 +100,30 @@ class SampledRow:
     """Which of them did not count."""
 
 
+@dataclass(frozen=True)
+class GivenUp:
+    """What became of the draws of a context that gave too few endings."""
+
+    n_draws: int
+    rejected: Rejected
+
+
 def sample_rows(
-    reader: Reader, prompts: Iterable[Prompt], rules: Sampling, types: Types, *, live_rows: int | None = None
+    reader: Reader,
+    prompts: Iterable[Prompt],
+    rules: Sampling,
+    types: Types,
+    *,
+    live_rows: int | None = None,
+    given_up: dict[int, GivenUp] | None = None,
 ) -> Iterator[tuple[int, SampledRow | None]]:
     """Yield, for every prompt and as it is done, its position and its row: gold, then `n_negatives` distinct endings.
 
-    The row is None when `max_draws * n_negatives` draws have not given enough. About `live_rows` endings are sampled at
-    a time. Log-likelihoods are those of the whole model, types that are not sampled included.
+    The row is None when `max_draws * n_negatives` draws have not given enough: `given_up` then gets their counts.
+    About `live_rows` endings are sampled at a time. Log-likelihoods are those of the whole model, types that are
+    not sampled included.
     """
-    return _Sampler(reader, rules, types, live_rows).run(iter(prompts))
+    return _Sampler(reader, rules, types, live_rows, {} if given_up is None else given_up).run(iter(prompts))
 
 
 @dataclass
@@ -171,10 +186,15 @@ class _Slot:
         numbers, lengths, nats, last = map(np.array, zip(*self.kept.values(), strict=True))
         order = numbers.argsort()
         tokens = np.frombuffer(b"".join(self.kept), np.int32).reshape(-1, self.width)[order]
-        n_repeated = self.n_drawn - self.n_cut_off - self.n_too_short - (len(tokens) - 1)
-        rejected = Rejected(self.n_cut_off, self.n_too_short, n_repeated)
         nats, last = (column[order].astype(np.float32) for column in (nats, last))
-        return SampledRow(tokens, lengths[order], nats, last, context_nats, self.n_drawn, self.n_drawn_tokens, rejected)
+        return SampledRow(
+            tokens, lengths[order], nats, last, context_nats, self.n_drawn, self.n_drawn_tokens, self.rejected()
+        )
+
+    def rejected(self) -> Rejected:
+        """The draws that did not count, once none is live."""
+        n_repeated = self.n_drawn - self.n_cut_off - self.n_too_short - (len(self.kept) - 1)
+        return Rejected(self.n_cut_off, self.n_too_short, n_repeated)
 
 
 def _keys(tokens: np.ndarray) -> list[bytes]:
@@ -186,7 +206,10 @@ def _keys(tokens: np.ndarray) -> list[bytes]:
 class _Sampler:
     """All contexts at work and all their draws. A round takes every draw a token on."""
 
-    def __init__(self, reader: Reader, rules: Sampling, types: Types, live_rows: int | None):
+    def __init__(
+        self, reader: Reader, rules: Sampling, types: Types, live_rows: int | None, given_up: dict[int, GivenUp]
+    ):
+        self.given_up = given_up
         self.reader = reader
         self.rules = rules
         self.device = device = reader.device
@@ -301,6 +324,7 @@ class _Sampler:
             if len(slot.kept) == 1 + self.rules.n_negatives:
                 done.append((slot.position, slot.row(float(self.context_nats[i]))))
             elif slot.n_drawn >= self.rules.max_draws * self.rules.n_negatives:
+                self.given_up[slot.position] = GivenUp(slot.n_drawn, slot.rejected())
                 done.append((slot.position, None))
             else:
                 continue

@@ -3,6 +3,7 @@
 Reading order (each file imports only those named before it):
 
     prompt   a prompt, read from a TOML file
+    marks    what stands around the items of a list: bullets, numbers, emphasis, quotes
     answers  endings in a raw text
     sieve    those of one context that can be kept, and why others are none
 

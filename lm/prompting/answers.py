@@ -9,12 +9,9 @@ from collections.abc import Iterator
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.text.thoughts import without_thoughts
 from swag_af.data.tokens import normalise_blanks
+from swag_af.lm.prompting.marks import bare, count_up, has_bullet, numbered, without_numbers
 from swag_af.lm.prompting.prompt import Prompt
 
-_DOTTED = re.compile(r"^\s*[-*•]\s+")
-_NUMBERED = re.compile(r"^\s*\(?(\d{1,3}|[a-zA-Z])[.):]\s+")
-_LONG = 3
-"""Lines whose numbers count up are numbered, wherever they begin, if there are so many."""
 _ANSWERS = ("answer", "text", "ending", "option", "choice", "distractor", "wrong_answer", "value")
 """Under what name an object has an answer, where it has other things beside it."""
 _FENCE = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
@@ -27,8 +24,8 @@ def endings_in(text: str, prompt: Prompt, *, is_cut: bool = False) -> list[str]:
 
     Of a prompt that is continued, one: up to the end of its sentence or its line. Of one that asks for a list, the
     strings and numbers of the first JSON list, an object's list or strings too, and one string of each object in a
-    list; where there is none, or it is cut off, the strings or lines that are whole. `is_cut`: the model had no room to
-    end, so the last line may be part of one.
+    list; where there is none, or it is cut off, the strings or lines that are whole. What stands around items, such as
+    numbers and quotes, is no part of them. `is_cut`: the model had no room to end, so the last line may be part of one.
     """
     text = without_thoughts(text)
     if prompt.way == "continue":
@@ -36,7 +33,9 @@ def endings_in(text: str, prompt: Prompt, *, is_cut: bool = False) -> list[str]:
         return [first_sentence(first) if prompt.ends == "sentence" else normalise_blanks(first)]
     plain = _FENCE.sub("", text.strip())
     strings = _listed(plain)
-    if strings is None:
+    if strings is not None:
+        strings = without_numbers(list(map(bare, strings)))
+    else:
         strings = [] if plain[:1] in ("[", "{") else _lines(plain, is_cut=is_cut)
     return [normalise_blanks(one) for one in strings]
 
@@ -76,13 +75,29 @@ def _has_letters(text: str) -> bool:
 def _json_strings(text: str) -> list[str] | None:
     """The strings and numbers of a JSON value at the beginning of `text`; of a list that is cut off or broken, the
     strings, or objects, that are whole; None where there is no JSON."""
-    if text[:1] not in ("[", "{", '"'):
+    if text.startswith('"'):
+        return _in_a_row(text)
+    if text[:1] not in ("[", "{"):
         return None
     try:
         value, _ = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return (_quoted_otherwise(text) or _whole_ones(text)) if text.startswith("[") else None
     return _strings_of(value)
+
+
+def _in_a_row(text: str) -> list[str] | None:
+    """The strings one after another at the beginning of `text`; None where they are parts of several lines."""
+    found, at = list[str](), 0
+    while text[at : at + 1] == '"':
+        try:
+            string, at = _DECODER.raw_decode(text, at)
+        except ValueError:
+            break
+        found.append(string)
+        at += len(text) - at - len(text[at:].lstrip(" \t\r\n,;"))
+    is_all = text[at : at + 1] in ("", '"') or "\n" not in text.strip()
+    return found if found and is_all else None
 
 
 class _Number(str):
@@ -159,24 +174,16 @@ def _named(value: dict[str, object]) -> str | None:
 
 
 def _lines(text: str, *, is_cut: bool) -> list[str]:
-    """The lines of `text` that have a number or a dot before them, without it; all lines where none has, but none of a
-    text that is cut off.
-
-    A number, or a letter, is one that counts lines: others, of "E. coli" or "3. October", are theirs.
-    """
+    """The lines of `text` that have a number or a bullet before them, without it; where none has, all lines but those
+    that lead to others, and none of a text that is cut off."""
     lines = [line for line in text.splitlines() if line.strip()]
     lines = lines[:-1] if is_cut else lines
-    dotted = [_DOTTED.sub("", line) for line in lines if _DOTTED.match(line)]
-    numbered = [(found[1], line[found.end() :]) for line in lines if (found := _NUMBERED.match(line))]
-    is_alone = len(numbered) == 1 and len(lines) > 2
-    counts = _count_up([mark for mark, _ in numbered]) and not is_alone
-    return [rest for _, rest in numbered] if counts else dotted or ([] if is_cut else lines)
-
-
-def _count_up(marks: list[str]) -> bool:
-    """Whether marks of lines, numbers or letters, count them: 1, 2, 3; a, b, c; 1, 1, 1."""
-    if not marks or len({mark.isdecimal() for mark in marks}) > 1:
-        return False
-    numbers = [int(mark) if mark.isdecimal() else ord(mark.lower()) - ord("a") + 1 for mark in marks]
-    ascends = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return (ascends and (numbers[0] <= 1 or len(numbers) >= _LONG)) or set(numbers) == {1}
+    counted = [pair for line in lines if (pair := numbered(bare(line)))]
+    is_alone = len(counted) == 1 and len(lines) > 2
+    if count_up([mark for mark, _ in counted]) and not is_alone:
+        return [rest for _, rest in counted]
+    dotted = [bare(line) for line in lines if has_bullet(line)]
+    if dotted:
+        return dotted
+    plain = list(map(bare, lines))
+    return [] if is_cut else [line for line in plain[:-1] if not line.endswith((":", "："))] + plain[-1:]

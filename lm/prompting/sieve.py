@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context, phrase
+from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import CLOSERS
 from swag_af.data.text.wording import characters_apart, comparable, is_readable
 from swag_af.data.tokens import SENTENCE_ENDS, normalise_blanks, token_spans
+from swag_af.lm.prompting.marks import unwrapped
 
 UNREADABLE = "unreadable_text"
 """The reason of a text with half a character or a control character: byte-level tokenizers make such."""
@@ -71,11 +73,13 @@ class Sieve:
     """Those that are kept, in the order in which they came."""
     rejected: Counter[str] = field(default_factory=Counter)
     """How many were left out for each of `REASONS`."""
+    normalise: bool = False
+    """Whether the pool gives gold and endings one surface form: their lengths and words are those that it will hold."""
 
     def __post_init__(self) -> None:
-        self._gold = comparable(self.context.gold)
+        self._gold = comparable(self._held(self.context.gold))
         self._before = comparable(phrase(self.context))
-        self._known = {comparable(ending) for ending in self.endings}
+        self._known = {comparable(self._held(ending)) for ending in self.endings}
 
     @property
     def is_full(self) -> bool:
@@ -87,12 +91,12 @@ class Sieve:
         enough already."""
         if self.is_full:
             return ""
-        ending = normalise_blanks(_without_quotes(self._without_context(text)))
+        ending = normalise_blanks(unwrapped(self._without_context(text)))
         reason = self._reason(ending)
         if reason:
             self.rejected[reason] += 1
         else:
-            self._known.add(comparable(ending))
+            self._known.add(comparable(self._held(ending)))
             self.endings.append(ending)
         return reason
 
@@ -103,9 +107,13 @@ class Sieve:
                 return text[len(before) :]
         return text
 
+    def _held(self, text: str) -> str:
+        """`text` as the pool will hold it."""
+        return normalise(text) if self.normalise else text
+
     def _reason(self, ending: str) -> str:
-        key = comparable(ending)
-        n_tokens = len(token_spans(ending))
+        held = self._held(ending)
+        key, n_tokens = comparable(held), len(token_spans(held))
         tests = {
             UNREADABLE: not is_readable(ending),
             "blank": not any(map(str.isalnum, key)),
@@ -119,10 +127,3 @@ class Sieve:
             "repeated": key in self._known,
         }
         return next((reason for reason, is_so in tests.items() if is_so), "")
-
-
-def _without_quotes(text: str) -> str:
-    """`text` without a pair of quotes around the whole of it."""
-    plain = text.strip()
-    is_quoted = len(plain) > 2 and plain[0] == plain[-1] == '"' and '"' not in plain[1:-1]
-    return plain[1:-1] if is_quoted else plain

@@ -14,20 +14,24 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.engines.options import EngineOptions
+from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, remove, write_array, write_json
 from swag_af.data.locks import alone, clear_lock
-from swag_af.data.manifests import MANIFEST
+from swag_af.data.manifests import MANIFEST, differences
 from swag_af.data.own_code import source_of
 from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.scale import Job, run_blocks
 from swag_af.data.tokens import tokenize
+from swag_af.lm.contract import deciding
 from swag_af.lm.scorers.contract import LENGTHS, Scorer
 from swag_af.lm.scorers.registry import SCORERS, make_scorer
 from swag_af.nn.threads import pair, threads
 
 PLAN = "scoring.json"
+_SOURCE = "source_sha256"
+"""Of the file of somebody's own scorer."""
 
 Block = tuple[int, np.ndarray]
 """A fold, and rows of the pool that its model reads; of a model without folds always 0."""
@@ -114,10 +118,21 @@ def end(folder: Path) -> None:
 
 
 def _begin(folder: Path, plan: Plan) -> None:
-    """Record who scores; what another scorer left in the shards is deleted."""
+    """Record who scores; InputError where another scorer has begun. What a class has left in the shards that was edited
+    since is deleted."""
     content = {"feature_names": list(plan.names), "features_by": plan.made_by}
-    if (folder / PLAN).exists() and read_json(folder / PLAN) == content:
-        return
+    begun = read_json(folder / PLAN) if (folder / PLAN).exists() else {}
+    if isinstance(begun.get("features_by"), dict):
+        was = deciding(begun["features_by"]) | {"feature_names": begun.get("feature_names")}
+        now = deciding(plan.made_by) | {"feature_names": list(plan.names)}
+        others = differences(was, dict.fromkeys(was) | now)
+        if not others:
+            return
+        if any(not other.startswith(f"{_SOURCE} ") for other in others):
+            raise InputError(
+                f"{folder}: its features were begun by a scorer with other {', '.join(others)}. Repeat the first "
+                f"command, or remove {folder / PLAN} to begin anew."
+            )
     for path in (folder / SHARDS).glob("[0-9]*/features.npy"):
         remove(path)
     write_json(folder / PLAN, content)
@@ -170,7 +185,7 @@ def score_pool(
         columns = tuple(job.scorer.columns)
     with SCORERS.blaming(name, "record"):
         made_by = {"scorer": job.scorer.name, "foreign": True, **job.scorer.record(), "columns": list(columns)}
-    made_by |= {"source_sha256": sha256} if (sha256 := source_of(job.scorer)) else {}  # of somebody's own class
+    made_by |= {_SOURCE: sha256} if (sha256 := source_of(job.scorer)) else {}  # of somebody's own class
     n_rows = max(_BLOCK_ROWS, _BLOCK_ENDINGS // pool.n_candidates)
     plan = Plan((*columns, *LENGTHS), made_by, np.zeros(len(pool), np.int64), n_rows)
     return add_table(pool, plan, job, workers=workers, engine=engine)

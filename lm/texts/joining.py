@@ -16,6 +16,7 @@ from swag_af.data.pool.folder import NO_TAGGER, finish_pool
 from swag_af.data.pool.rows import EmptyRowError, Row, RowMaker, ShortRowError
 from swag_af.data.pool.spool import Spool, write_shards
 from swag_af.data.progress import progress
+from swag_af.lm.choosing import named
 from swag_af.lm.contract import DRAWN_OUT, Generated, answer_fault
 from swag_af.lm.texts.journal import Journal, Kept
 from swag_af.lm.texts.plan import DROPPED, JOURNAL, Job
@@ -106,7 +107,7 @@ def _rows(job: Job, journal: Journal, maker: RowMaker, counts: _Counts) -> Itera
                 else:
                     reason = made
             if reason:
-                counts.dropped.append({"id": context.id or f"row-{row}", "reason": reason})
+                counts.dropped.append({"id": named(context, row).id, "reason": reason})
             advance(1)
 
 

@@ -1,29 +1,40 @@
 """Answers on disk, one context a line, each flushed before the next is asked for.
 
-    pool/journal/00001-of-00004.jsonl    {"row": 17, "endings": [...], "n_drawn": 12, "rejected": {"too_short": 3}}
+    pool/journal/00001-of-00004.jsonl    {"plan": {"seed": 0, "n_negatives": 15, ...}}
+                                         {"row": 17, "endings": [...], "n_drawn": 12, "rejected": {"too_short": 3}}
                                          {"row": 21, "reason": "too_few_distinct_endings", ...}
 
 Each of several runs that share the work appends to a file of its own, and all files together say which contexts are
-answered. The last line of a killed run may be cut off: then it does not count. Answers are not held in memory, only
-where they stand.
+answered. The first line says what decides them, so that a file of another pool is refused. The last line of a killed
+run may be cut off: then it does not count. Answers are not held in memory, only where they stand.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from swag_af.data.errors import InputError, SwagAfError, told
 from swag_af.data.files import parse_json, remove
 from swag_af.data.locks import seize
+from swag_af.data.manifests import differences
 from swag_af.data.records import Count, Counts, parse_record
 from swag_af.data.scale import Part
 from swag_af.lm.contract import Generated
 
 _ROW = re.compile(rb'\{"row": (\d{1,9})[,}]')
+_PLAN = b'{"plan": '
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """The first line of a file; those of older releases have none."""
+
+    plan: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -39,10 +50,11 @@ class Kept:
 
 
 class Journal:
-    """The answers in a folder, as far as there are any."""
+    """The answers in a folder, as far as there are any; InputError where a file has those of another `plan`."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, plan: Mapping[str, Any] | None = None):
         self.folder = folder
+        self.plan = plan or {}
         self._files: list[Path] = []
         self._places: dict[int, tuple[int, int]] = {}
         self.read_again()
@@ -53,8 +65,11 @@ class Journal:
         self._places.clear()
         for number, path in enumerate(self._files):
             for at, line in _whole_lines(path):
+                if line.startswith(_PLAN):
+                    self._check_plan(_parsed(line, path, at, _Begun).plan, path)
+                    continue
                 found = _ROW.match(line)
-                row = int(found[1]) if found else _kept(line, path, at).row
+                row = int(found[1]) if found else _parsed(line, path, at, Kept).row
                 self._places.setdefault(row, (number, at))
 
     def __contains__(self, row: int) -> bool:
@@ -72,10 +87,18 @@ class Journal:
                 if number not in files:
                     files[number] = self._files[number].open("rb")
                 files[number].seek(at)
-                yield _kept(files[number].readline(), self._files[number], at)
+                yield _parsed(files[number].readline(), self._files[number], at, Kept)
         finally:
             for file in files.values():
                 file.close()
+
+    def _check_plan(self, begun: Mapping[str, Any], path: Path) -> None:
+        others = differences(begun, dict.fromkeys(begun) | dict(self.plan)) if self.plan else []
+        if others:
+            raise InputError(
+                f"{path}: its answers are for another pool, with other {', '.join(others)}. Take the file away, and "
+                "run the same command again."
+            )
 
     def remove(self) -> None:
         """Delete it, once the pool is there."""
@@ -98,8 +121,9 @@ class Writer:
 
 
 @contextmanager
-def writing(folder: Path, part: Part | None) -> Iterator[Writer]:
-    """The file of this run, held until the block ends; InputError where another process holds it."""
+def writing(folder: Path, part: Part | None, plan: Mapping[str, Any] | None = None) -> Iterator[Writer]:
+    """The file of this run, held until the block ends, begun with the `plan` that decides its answers; InputError where
+    another process holds it."""
     folder.mkdir(parents=True, exist_ok=True)
     i, n = part or (0, 1)
     with (folder / f"{i + 1:05d}-of-{n:05d}.jsonl").open("ab") as file:
@@ -108,7 +132,11 @@ def writing(folder: Path, part: Part | None) -> Iterator[Writer]:
                 f"{folder.parent}: another process is generating this. Wait for it, or share the work with --shard, "
                 "by all processes in as many parts."
             )
-        file.truncate(sum(len(line) for _, line in _whole_lines(Path(file.name))))
+        size = sum(len(line) for _, line in _whole_lines(Path(file.name)))
+        file.truncate(size)
+        if plan and not size:
+            file.write(json.dumps({"plan": plan}, ensure_ascii=False).encode() + b"\n")
+            file.flush()
         yield Writer(file)
 
 
@@ -133,11 +161,11 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             at += len(line)
 
 
-def _kept(line: bytes, path: Path, at: int) -> Kept:
-    """The answer in the line of `path` that begins at byte `at`; InputError for one that is damaged."""
+def _parsed(line: bytes, path: Path, at: int, kind: type[_T]) -> _T:
+    """The line of `path` that begins at byte `at`; InputError for one that is damaged."""
     try:
         text = line.decode("utf-8").rstrip("\n")
-        return parse_record(parse_json(text, path), Kept, path)
+        return parse_record(parse_json(text, path), kind, path)
     except (UnicodeDecodeError, SwagAfError):
         shown = line[:40].decode("utf-8", "replace")
         number = path.read_bytes()[:at].count(b"\n") + 1

@@ -21,7 +21,7 @@ from swag_af.lm.prompting.sieve import UNREADABLE
 from swag_af.lm.registry import GENERATORS
 from swag_af.lm.texts.joining import Texts, check, join, nothing_left
 from swag_af.lm.texts.journal import Journal, writing
-from swag_af.lm.texts.plan import JOURNAL, Job, begin, prepare
+from swag_af.lm.texts.plan import JOURNAL, Job, begin, plan_of, prepare
 
 
 def make_texts(options: GenerateOptions) -> tuple[int, int]:
@@ -43,9 +43,10 @@ def make_texts(options: GenerateOptions) -> tuple[int, int]:
         Journal(folder).remove()
         return n, n
     rows = [row for row in share(range(n), options.part) if row not in job.unfit]
-    check(job, Journal(folder))
-    with writing(folder, options.part) as writer:
-        journal = Journal(folder)
+    plan = plan_of(job)
+    check(job, Journal(folder, plan))
+    with writing(folder, options.part, plan) as writer:
+        journal = Journal(folder, plan)
         todo = [row for row in rows if row not in journal]
         with progress("generate", len(rows), "contexts", done=len(rows) - len(todo)) as advance:
             tally = _TextTally(advance)
@@ -60,7 +61,7 @@ def _joined(job: Job) -> int:
     folder = job.options.out / JOURNAL
     n = len(job.contexts)
     with alone(folder / "joining"):
-        journal = Journal(folder)
+        journal = Journal(folder, plan_of(job))
         is_made = begin(job)  # another run was faster
         if not is_made:
             n = sum(row in job.unfit or row in journal for row in range(n))

@@ -1,7 +1,6 @@
 """Which contexts are asked about, by which generator, and what a folder was begun with. Nothing is generated here."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
-from swag_af.data.errors import ContractError, InputError, several
+from swag_af.data.errors import ContractError, InputError
 from swag_af.data.files import remove_leftovers
 from swag_af.data.manifests import check_ours, check_same, read_manifest, sha256_file, shortened, write_manifest
 from swag_af.data.own_code import source_of
@@ -20,8 +19,8 @@ from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import CLOSERS
 from swag_af.data.text.wording import comparable
 from swag_af.data.tokens import SENTENCE_ENDS, token_spans
-from swag_af.lm.choosing import choice_of, chosen_of
-from swag_af.lm.contract import Generator, record_of
+from swag_af.lm.choosing import check_ids, choice_of, chosen_of, named
+from swag_af.lm.contract import Generator, deciding, record_of
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import Prompt
 from swag_af.lm.registry import GENERATORS, make_generator
@@ -31,8 +30,6 @@ JOURNAL = "journal"
 """The folder with the answers, within an unfinished pool."""
 DROPPED = "dropped.jsonl"
 """The contexts that are not in the pool, and why."""
-PLACE = "server"
-"""What a record says of where a model is asked: that may change, as the port of a server that was started again."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ def prepare(options: GenerateOptions) -> Job:
     every = read_contexts(options.contexts)
     contexts = chosen_of(every, options)
     _check_part(options, len(contexts))
-    _check_ids(options.contexts, contexts)
+    check_ids(options.contexts, (named(context, row).id for row, context in enumerate(contexts)))
     settings = settings_of(options, every, _answers_path(options))
     tagger = None if options.tagger == NO_TAGGER else load_tagger(options.tagger)
     unfit = _unfit(contexts, settings, normalised=options.text.normalise)
@@ -95,9 +92,14 @@ def _check_begun(job: Job) -> bool:
         return False
     manifest = read_manifest(out, "pool")
     begun = {"generator": manifest.get("generator", {"name": "lstm"}), **manifest.get("plan", {})}
-    own = {name: value for name, value in job.record.items() if name not in (*job.plan, PLACE)}
-    check_same(_flat(begun), _flat({"generator": own, **job.plan}), out, "--out")
+    check_same(_flat(begun), plan_of(job), out, "--out")
     return bool(manifest["complete"])
+
+
+def plan_of(job: Job) -> dict[str, Any]:
+    """All that decides the answers, `generator.prompt.task` and the like, as messages name it."""
+    own = {name: value for name, value in deciding(job.record).items() if name not in job.plan}
+    return _flat({"generator": own, **job.plan})
 
 
 def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -114,17 +116,6 @@ def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 def _check_part(options: GenerateOptions, n: int) -> None:
     if options.part is not None and options.part[1] > n:
         raise InputError(f"--shard {options.shard}: there are only {n} contexts. Take a smaller N.")
-
-
-def _check_ids(path: Path, contexts: Sequence[Context]) -> None:
-    """Ids name the rows of a pool; contexts without one are numbered."""
-    named = Counter(context.id for context in contexts if context.id)
-    repeated = [id for id, n in named.items() if n > 1]
-    if repeated:
-        raise InputError(
-            f"{path}: {several(len(repeated), 'id stands', 'ids stand')} on several lines (first: {repeated[0]!r}). "
-            "Give each its own, or take the ids away: then lines are numbered."
-        )
 
 
 def _answers_path(options: GenerateOptions) -> Path:
@@ -153,7 +144,7 @@ def _unfit(contexts: Sequence[Context], settings: Mapping[str, Any], *, normalis
     is_sentence = isinstance(prompt, Prompt) and prompt.ends == "sentence"
     found: dict[int, str] = {}
     for row, context in enumerate(contexts):
-        n_tokens = len(token_spans(context.gold))
+        n_tokens = len(token_spans(normalise(context.gold) if normalised else context.gold))
         tests = {
             "empty_context": not context.sent1 and not context.start,
             "gold_without_words": not any(map(str.isalnum, comparable(context.gold))),

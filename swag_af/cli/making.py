@@ -54,7 +54,8 @@ def train_lm(options: TrainLMOptions) -> None:
     if options.pretrain:
         say(*_pretraining_lines(options.out))
     say("Token perplexity", "", *table(perplexity_rows(reports)), "", f"{seconds:.0f} seconds")
-    following = command("generate", options.contexts, "--lms", options.out, "--out", "pool")
+    apart = [] if options.use_dropped else ["--no-use-dropped"]
+    following = command("generate", options.contexts, "--lms", options.out, *apart, "--out", "pool")
     say(f"Written to {options.out}. Next: {following}")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.context import Context
-from swag_af.data.errors import FormatError
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.folds import FOLDS, SEEN, FoldMap
 from swag_af.data.manifests import write_manifest
 
@@ -100,3 +100,8 @@ def test_a_map_that_is_gone_or_changed_is_refused(tmp_path: Path, change: str) -
         replace(made, videos={"v": 1}).save(tmp_path)
     with pytest.raises(FormatError, match="nothing says what these models have read"):
         FoldMap.load(tmp_path)
+
+
+def test_a_video_in_two_folds_is_refused() -> None:
+    with pytest.raises(InputError, match="video v: in folds 2 and 0"):
+        FoldMap.of([("v", ("one", "two"), 2), ("", ("one", "two"), 1), ("v", ("three", "four"), 0)])

@@ -24,12 +24,13 @@ from swag_af.lm.causal.sampling import Sampling, choose, draw, read_prompt
 from swag_af.lm.causal.scorer import AT_ONCE, CausalScorer
 from swag_af.lm.checking import check_generator
 from swag_af.lm.options import GenerateOptions
-from swag_af.lm.prompting.prompt import load_prompt
+from swag_af.lm.prompting.prompt import Prompt, load_prompt
 from swag_af.lm.prompting.sieve import Sieve
 from swag_af.lm.registry import make_generator
 from swag_af.lm.scorers.checking import check_scorer
+from swag_af.lm.scorers.contract import COLUMNS
 from swag_af.lm.scorers.registry import make_scorer
-from swag_af.lm.verb import generate
+from swag_af.lm.verb import generate, make_shards
 
 PEOPLE = ("woman", "man", "girl", "boy", "dancer", "carpenter")
 CONTEXTS = [
@@ -244,6 +245,15 @@ def test_a_context_is_given_up_after_so_many_draws(gpt2: str) -> None:
     assert sum(answer.rejected.values()) <= 12
 
 
+def test_of_lists_the_endings_are_counted_and_samples_bounded(gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More was rejected than was drawn."""
+    said = '["I am sorry.", "takes it.", "takes it."]'
+    monkeypatch.setattr(Continuation, "text", lambda self, ids: said)
+    prompt = Prompt("t", "{{ context }}", way="list")
+    [answer] = generator(gpt2, prompt=prompt, max_tokens=6, max_draws=2).generate(CONTEXTS[:1], 3, seed=0)
+    assert (answer.n_drawn, answer.rejected) == (3 * 6, {"refusal": 6, "repeated": 11})
+
+
 def test_a_prompt_that_fills_the_model_is_a_reason(gpt2: str) -> None:
     long, empty = replace(CONTEXTS[0], sent1="A man walks. " * 60), Context("", "", "x.")
     reasons = [answer.reason for answer in generator(gpt2).generate([long, empty], 2, seed=0)]
@@ -268,6 +278,10 @@ def test_generate_stopped_goes_on_to_the_same_pool(
     with pytest.raises(KeyboardInterrupt):
         generate(options)
     monkeypatch.setattr(CausalGenerator, "_answer", answer)
+    monkeypatch.chdir(Path(gpt2).parent)
+    make_shards(
+        replace(options, shard="2/2", generator="hf[./gpt2]")
+    )  # the same model, by another spelling of its path
     made = generate(options)
     assert made.manifest == straight.manifest | {"made_by": made.manifest["made_by"]}
     assert made.manifest["generator"]["foreign"] is True
@@ -368,6 +382,13 @@ def test_the_record_tells_models_apart_and_shows_what_was_asked(gpt2: str, llama
     record = json.loads(json.dumps(generator(gpt2, top_p=0.9).record()))
     assert record["files"]["model.safetensors"] != generator(llama).record()["files"]["model.safetensors"]
     assert (record["foreign"], record["top_p"], record["prompt"]["name"]) == (True, 0.9, "continuation")
+
+
+def test_an_ending_of_no_context_is_as_likely_as_alone(model: str) -> None:
+    """It was read with a blank before it, straight after the begin of the text."""
+    [values] = CausalScorer(model, precision="float32").score([Context("", "", "x.")], ENDINGS[:1])
+    given, alone = (values[:, COLUMNS.index(name)] for name in ("ending_given_context", "ending_alone"))
+    np.testing.assert_allclose(given, alone, rtol=1e-5)
 
 
 # --- loading

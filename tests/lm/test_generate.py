@@ -18,6 +18,7 @@ from conftest import TINY
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
+from swag_af.data.files import read_json
 from swag_af.data.pool import drafts
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
@@ -416,6 +417,18 @@ def test_contexts_without_enough_endings_are_dropped_and_counted(contexts_path, 
     assert pool.manifest["drops"] == {"too_few_distinct_endings": 3}
 
 
+def test_draws_of_contexts_that_are_given_up_are_counted(contexts_path, lms, tmp_path):
+    options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=60, max_draws=1)
+    with pytest.raises(ExhaustedError, match="none of 10 contexts"):
+        generate(options)
+    entries = [read_json(path) for path in sorted(options.out.rglob("shard.json"))]
+    assert sum(entry["n_draws"] for entry in entries) == 60 * sum(len(entry["dropped"]) for entry in entries) == 600
+    assert 0 < sum(n for entry in entries for n in entry["rejected_draws"].values()) < 600
+    few = options_for(contexts_path, lms, tmp_path / "few", n_negatives=60, limit=2)
+    made = generate(few)
+    assert made.manifest["n_draws"] == 60 * len(made) + sum(made.manifest["rejected_draws"].values())
+
+
 def test_a_shard_whose_every_row_is_dropped_stays_empty(contexts_path, lms, tmp_path, monkeypatch):
     options = options_for(contexts_path, lms, tmp_path / "pool")
     exhaust(monkeypatch, options, lambda place: place < 2)
@@ -492,3 +505,70 @@ def test_no_negative_holds_a_type_that_no_gold_holds_or_is_cut_off(contexts_path
     rejected, n_draws = pool.manifest["rejected_draws"], pool.manifest["n_draws"]
     assert set(rejected) == {"cut_off", "too_short", "repeated"}
     assert n_draws - sum(rejected.values()) == 10 * 15
+
+
+def test_contexts_without_ids_are_numbered_and_ids_on_several_lines_refused(contexts_path, lms, tmp_path):
+    """All rows of a release were called "", and of contexts that were dropped one was told."""
+    made = [replace(one, id="" if i % 3 else one.id) for i, one in enumerate(read_contexts(contexts_path))]
+    made[1], made[2] = (replace(one, gold="smiles at the camera for a while") for one in made[1:3])
+    path, own = tmp_path / "contexts.jsonl", tmp_path / "lms"
+    write_contexts(path, [replace(one, video="") for one in made], [], {})
+    options = options_for(path, own, tmp_path / "pool", limit=None, n_negatives=3, shard_rows=16)
+    options = replace(options, use_dropped=False, folds=(made[1].fold,))
+    pool = generate(options)
+    numbered = {one.id or f"row-{i}": one for i, one in enumerate(made)}
+    for context in pool.contexts:
+        assert context.gold == numbered[context.id].gold
+        assert context.video == context.id
+    dropped = [
+        record for at in sorted(pool.path.glob("shards/*")) for record in read_json(at / "shard.json")["dropped"]
+    ]
+    assert len(dropped) == len(set(dropped)) == sum(pool.manifest["drops"].values()) > 1
+    again = generate(replace(options, out=tmp_path / "again", reuse=(options.out,)))
+    assert (again.identity, again.manifest["n_draws"]) == (pool.identity, 0)
+    write_contexts(path, [*made, replace(made[0], gold="does it otherwise.")], [], {})
+    with pytest.raises(InputError, match="1 id stands on several lines"):
+        generate(replace(options, out=tmp_path / "repeated", folds=()))
+
+
+def test_a_shard_of_another_pool_is_refused(contexts_path, lms, tmp_path):
+    """Work shared by hand, with one folder begun by mistake: its endings were given to other contexts."""
+    mine = options_for(contexts_path, lms, tmp_path / "mine", n_negatives=3, limit=8, shard="1/2")
+    make_shards(mine)
+    there = tmp_path / "mine" / "shards" / "00001"
+    for change, said in (({"seed": 1}, r"seed \(1, now 0\)"), ({"limit": 7}, r"limit \(7, now 8\)")):
+        other = replace(mine, out=tmp_path / said[:4], shard="2/2", **change)
+        make_shards(other)
+        shutil.copytree(other.out / "shards" / "00001", there)
+        with pytest.raises(InputError, match=rf"00001: made for another pool, with other .*{said}"):
+            generate(replace(mine, shard=None))
+        shutil.rmtree(there)
+    theirs = replace(mine, out=tmp_path / "theirs", shard="2/2")
+    make_shards(theirs)
+    shutil.copytree(theirs.out / "shards" / "00001", there)
+    entry = read_json(there / "shard.json")
+    del entry["plan"]  # as older releases wrote it
+    (there / "shard.json").write_text(json.dumps(entry))
+    whole = generate(replace(mine, out=tmp_path / "whole", shard=None))
+    assert generate(replace(mine, shard=None)).identity == whole.identity
+
+
+def test_models_of_other_pairs_are_told_by_what_is_missing(contexts_path, lms, tmp_path):
+    """The next command of `train-lm --no-use-dropped` was refused, and told to train anew."""
+    options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=3, limit=2)
+    with pytest.raises(
+        InputError, match=r"trained with the pairs of .*dropped\.jsonl, too\. Leave out --no-use-dropped"
+    ):
+        generate(replace(options, use_dropped=False))
+    alone = tmp_path / "contexts.jsonl"
+    shutil.copy(contexts_path, alone)
+    with pytest.raises(InputError, match=r"contexts\.dropped\.jsonl: not there, and .* Copy it along"):
+        generate(replace(options, contexts=alone))
+    without, folds = tmp_path / "without", (read_contexts(contexts_path)[0].fold,)
+    made = generate(replace(options, lms=without, use_dropped=False, folds=folds))
+    assert len(made) == 2
+    with pytest.raises(InputError, match=r"trained without the pairs of .*dropped\.jsonl\. Pass --no-use-dropped"):
+        generate(replace(options, lms=without, folds=folds, out=tmp_path / "other"))
+    write_contexts(alone, read_contexts(contexts_path)[1:], [], {})
+    with pytest.raises(InputError, match="trained on other pairs than those of"):
+        generate(replace(options, contexts=alone, out=tmp_path / "fewer"))

@@ -186,7 +186,7 @@ def test_stopped_at_a_row_it_resumes_at_the_next_to_the_same_bytes(
         patched.setattr(making, "_answers", stop)
         generate(again)
     file = next((again.out / "journal").glob("*.jsonl"))
-    assert len(file.read_text().splitlines()) == n_kept
+    assert sum(line.startswith('{"row"') for line in file.read_text().splitlines()) == n_kept
     with file.open("a") as torn:
         torn.write('{"row": 3, "endings": ["walks')
     with pytest.raises(Exception, match="unfinished"):
@@ -212,6 +212,30 @@ def test_shared_work_makes_the_same_pool(path: Path, tmp_path: Path) -> None:
     assert make_shards(replace(shared, shard="2/2")) == (25, 30), "another way of sharing goes on from what is there"
     assert make_shards(shared) == (30, 30)
     assert content(tmp_path / "one") == content(tmp_path / "two")
+
+
+def test_answers_for_other_contexts_or_another_seed_are_refused(path: Path, tmp_path: Path) -> None:
+    """Work shared by hand, with one folder begun by mistake: its endings were given to other contexts."""
+    whole = options_for(path, tmp_path / "whole")
+    first, second = (replace(whole, out=tmp_path / f"{i}", shard=f"{i}/2") for i in (1, 2))
+    make_shards(first)
+    journal = first.out / "journal"
+    changes: list[tuple[dict[str, Any], str]] = [({"seed": 1}, r"seed \(1, now 0\)"), ({"limit": 20}, "limit")]
+    for change, said in changes:
+        other = replace(second, out=tmp_path / said[:4], **change)
+        make_shards(other)
+        copied = shutil.copy(other.out / "journal" / "00002-of-00002.jsonl", journal)
+        with pytest.raises(InputError, match=rf"00002-of-00002\.jsonl: .* for another pool, with other .*{said}"):
+            generate(replace(first, shard=None))
+        Path(copied).unlink()
+    make_shards(second)
+    shutil.copy(second.out / "journal" / "00002-of-00002.jsonl", journal)
+    old = journal / "00001-of-00002.jsonl"
+    old.write_text("".join(old.read_text().splitlines(keepends=True)[1:]))  # as older releases wrote it
+    n_asked = len(ASKED)
+    joined = generate(replace(first, shard=None))
+    assert len(ASKED) == n_asked
+    assert joined.identity == generate(whole).identity
 
 
 def test_two_processes_do_not_answer_the_same_contexts(path: Path, tmp_path: Path) -> None:
@@ -293,6 +317,15 @@ def test_another_way_of_making_it_is_refused(path: Path, tmp_path: Path, change:
     with pytest.raises(InputError, match=said):
         make_shards(replace(options, **change))
     assert (before, n_asked) == (content(options.out), len(ASKED))
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+def test_golds_are_as_long_as_in_the_pool(tmp_path: Path, normalised: bool) -> None:
+    path = tmp_path / "contexts.jsonl"
+    write_jsonl(path, [{"sent1": "A.", "start": "b", "gold": gold} for gold in ("carbon dioxide", "a big red dog.")])
+    text = TextOptions(normalise=normalised)
+    job = prepare(options_for(path, tmp_path / "pool", generator="ngram", min_tokens=3, max_tokens=4, text=text))
+    assert job.unfit == ({1: "gold_too_long"} if normalised else {0: "gold_too_short", 1: "gold_too_long"})
 
 
 def test_golds_that_no_ending_could_look_like_are_not_asked_about(tmp_path: Path) -> None:
@@ -535,9 +568,9 @@ def test_settings_in_brackets_bind_golds_as_they_bind_endings(tmp_path: Path) ->
     rows = [{"sent1": "Which gas do plants take?", "start": "", "gold": gold} for gold in ("air", "carbon dioxide")]
     write_jsonl(path, rows)
     assert len(prepare(ngram_for(path, tmp_path / "pool")).unfit) == 2
-    wide = prepare(options_for(path, tmp_path / "wide", generator="ngram[min_tokens=2,max_tokens=60]"))
+    wide = prepare(options_for(path, tmp_path / "wide", generator="ngram[min_tokens=3,max_tokens=60]"))
     assert wide.unfit == {0: "gold_too_short"}
-    assert (wide.plan["min_tokens"], wide.plan["max_tokens"]) == (2, 60)
+    assert (wide.plan["min_tokens"], wide.plan["max_tokens"]) == (3, 60)
     mine = tmp_path / "mine.toml"
     mine.write_text('task = "Mine."\ntemplate = "{{ context }}"\nends = "text"')
     told = prepare(options_for(path, tmp_path / "told", generator=f"test_generators_of_text:Told[prompt={mine}]"))
@@ -672,3 +705,12 @@ def test_a_pool_is_not_begun_over_somebody_elses_files(theirs: str, path: Path, 
     with pytest.raises(InputError, match=f"{theirs} would be written over"):
         generate(ngram_for(path, tmp_path / "pool"))
     assert [(one.name, one.read_text()) for one in (tmp_path / "pool").iterdir()] == [(theirs, "mine")]
+
+
+def test_generators_are_told_whether_a_pool_gives_one_surface_form(path: Path, tmp_path: Path) -> None:
+    """Endings were measured without the full stop that it adds."""
+    for normalised in (True, False):
+        text = TextOptions(normalise=normalised)
+        for name in ("ngram", "hf[gpt]", "endpoint[http://localhost:1]"):
+            options = GenerateOptions(path, out=tmp_path / "pool", generator=name, text=text)
+            assert settings_of(options, read_contexts(path), tmp_path / "answers.jsonl")["normalise"] is normalised

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
+from swag_af.data.text.normalise import normalise
 from swag_af.data.text.wording import comparable, text_key
 from swag_af.data.tokens import SENTENCE_ENDS, detokenize, tokenize
 from swag_af.data.vocabulary import BOS, EOS
@@ -275,3 +276,23 @@ def test_contexts_of_other_words_are_answered() -> None:
     foreign = Context("Une femme rit.", "Elle", "danse avec lui.", fold=0)
     answer = next(iter(NgramGenerator(MADE, min_tokens=2).generate([foreign], 5, seed=0)))
     assert len(answer.endings) == 5
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_video_in_several_folds_is_refused_whatever_the_order_of_lines(step: int) -> None:
+    """Of such a video all contexts but those of its last fold were said to be read by their model."""
+    golds = [*MADE, replace(MADE[0], id="elsewhere", fold=1)][::step]
+    with pytest.raises(InputError, match=r"video v0: in folds (0 and 1|1 and 0), so a model would read"):
+        list(NgramGenerator(golds).generate(golds, 3, seed=0))
+
+
+def test_lengths_are_those_of_the_pool() -> None:
+    """A full stop that a pool adds is a token: endings had one more than golds may have."""
+    golds = [
+        replace(context, gold=f"{context.gold.rstrip('.')}{' and so on' * (i % 2)}") for i, context in enumerate(MADE)
+    ]
+    for normalised, longest in ((True, 7), (False, 8)):
+        generator = NgramGenerator(golds, min_tokens=1, max_tokens=7, normalise=normalised)
+        answers = [answer for answer in generator.generate(golds, 6, seed=0) if answer.endings]
+        lengths = [len(tokenize(normalise(ending))) for answer in answers for ending in answer.endings]
+        assert max(lengths) == longest

@@ -130,6 +130,16 @@ def test_where_endings_are_texts_they_may_be_several_sentences() -> None:
     assert Sieve(CONTEXT, 4, 4, 12, ends="text").add("plays a slow song. Then she bows.") == ""
 
 
+def test_lengths_and_words_are_those_that_the_pool_will_hold() -> None:
+    """Golds were measured without the full stop that the pool adds, and a dash of another kind cost the context."""
+    normal, as_given = (Sieve(CONTEXT, 4, 4, 5, "text", normalise=one) for one in (True, False))
+    texts = ("plays a song", "plays a slow song now", "sells it \u2013 all", "sells it - all", "begins -- to play it")
+    assert [normal.add(text) for text in texts] == ["", "too_long", "", "repeated", "too_long"]
+    assert [as_given.add(text) for text in texts] == ["too_short", "", "", "", ""]
+    sieve = Sieve(Context("A.", "he", "sits \u2014 down."), 4, 1, 9, "text", normalise=True)
+    assert sieve.add("sits - down") == "equal_to_gold"
+
+
 def test_a_start_in_another_spelling_is_not_cut_off_within_a_word() -> None:
     sieve = Sieve(Context("A.", "Der Fu\u00df", "tut ihm weh."), 2, 1, 12)
     sieve.add("der fu\u00df liegt auf dem Tisch.")
@@ -170,6 +180,44 @@ def test_a_full_sieve_takes_and_counts_nothing() -> None:
 def test_what_a_model_writes_beside_its_answers_is_none_of_them(text: str, found: list[str]) -> None:
     """Gold kept its `E.`, and no wrong ending had one; explanations became endings; numbers were none."""
     assert endings_in(text, LISTS) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1. **nitrogen**\n2. **E. coli**", ["nitrogen", "E. coli"]),
+        ("**1.** nitrogen\n**2.** oxygen", ["nitrogen", "oxygen"]),
+        ("**1. nitrogen**\n**2. oxygen**", ["nitrogen", "oxygen"]),
+        ("- *nitrogen*\n- _oxygen_\n- `helium`", ["nitrogen", "oxygen", "helium"]),
+        ("*a* and *b*\n* c", ["c"]),
+        ("*a* and *b*\nf(x) = x * y", ["*a* and *b*", "f(x) = x * y"]),
+        ('["1. nitrogen gas."]', ["nitrogen gas."]),
+        ('["A) nitrogen."]', ["nitrogen."]),
+        ('["1. vein", "2. E. coli"]', ["vein", "E. coli"]),
+        ('["E. coli", "H. pylori"]', ["E. coli", "H. pylori"]),
+        ('["1. vein", "3. October"]', ["1. vein", "3. October"]),
+        ('["3. October"]', ["3. October"]),
+        ('["...closes the lid.", "- eats it.", "… sells it."]', ["closes the lid.", "eats it.", "sells it."]),
+        ("Wrong answers:\nnitrogen\noxygen", ["nitrogen", "oxygen"]),
+        ("**Wrong answers:**\n\nnitrogen\noxygen", ["nitrogen", "oxygen"]),
+        ("“nitrogen”\n„oxygen“\n«helium»\n‘argon’", ["nitrogen", "oxygen", "helium", "argon"]),
+        ("'doesn't eat it.'\n`sells it.`", ["doesn't eat it.", "sells it."]),
+        ("'a' or 'b'\n'c'", ["'a' or 'b'", "c"]),
+        ('"foo"\n"bar"', ["foo", "bar"]),
+        ('"foo", "bar"', ["foo", "bar"]),
+        ('"foo".\n"bar".', ["foo.", "bar."]),
+        ('"Hi," he says.\n"Go," she says.', ['"Hi," he says.', '"Go," she says.']),
+        ("1. \"**vein**\"\n2. 'bone'.", ["vein", "bone."]),
+    ],
+)
+def test_marks_around_the_items_of_a_list_are_no_part_of_them(text: str, found: list[str]) -> None:
+    """`1. **nitrogen**` became `* * nitrogen * *.`, which no gold looks like."""
+    assert endings_in(text, LISTS) == found
+
+
+@pytest.mark.parametrize("text", ["**begins to play it.**", "“begins to play it.”", "_begins to play it._"])
+def test_gold_in_other_marks_is_no_wrong_ending(text: str) -> None:
+    assert Sieve(CONTEXT, 4, 4, 12).add(text) == "equal_to_gold"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Sampling and scoring many contexts at once, against slow twins that take one token at a time."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 import torch
@@ -46,12 +48,14 @@ def sample(
     max_draws=50,
     live_rows=None,
     never=(),
+    given_up=None,
 ):
     """The rows of `contexts`, in their order."""
     seeds = range(len(contexts)) if seeds is None else seeds
     prompts = [Prompt(c, gold, np.random.default_rng(seed)) for c, seed in zip(contexts, seeds, strict=True)]
     rules = Sampling(n, low, high, max_draws)
-    made = dict(sample_rows(reader, prompts, rules, every_type_but(never), live_rows=live_rows))
+    types = every_type_but(never)
+    made = dict(sample_rows(reader, prompts, rules, types, live_rows=live_rows, given_up=given_up))
     assert sorted(made) == list(range(len(contexts)))
     return [made[i] for i in range(len(contexts))]
 
@@ -137,7 +141,12 @@ def test_another_generator_gives_another_row(forward):
 
 
 def test_contexts_that_cannot_give_enough_endings_give_none(forward):
-    assert sample(forward, n=500, low=1, high=2, gold=(6, STOP), max_draws=3) == [None] * 3
+    counts = {}
+    assert sample(forward, n=500, low=1, high=2, gold=(6, STOP), max_draws=3, given_up=counts) == [None] * 3
+    assert sorted(counts) == [0, 1, 2]
+    for given_up in counts.values():
+        assert given_up.n_draws == 3 * 500
+        assert given_up.n_draws - sum(asdict(given_up.rejected).values()) < 500, "those that count were too few"
 
 
 def test_nothing_to_sample_yields_nothing(forward):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from conftest import make_contexts_of
 from test_scorers import HashScorer
+from tiny_causal import save_tiny_gpt2
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
@@ -129,14 +130,47 @@ def test_stopped_it_goes_on_at_the_next_shard_to_the_same_bytes(
     assert json.loads((tmp_path / "pool/manifest.json").read_text()) == straight.manifest
 
 
-def test_what_another_scorer_began_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_what_another_scorer_began_is_kept_until_it_is_taken_away(tmp_path: Path) -> None:
+    """A scorer typed by mistake removed what had taken days."""
     pool = texts_pool(tmp_path / "pool")
     with pytest.raises(KeyboardInterrupt):
         features(FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:Interrupted"))
-    made = features(FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:SomeColumns"))
+    (first,) = (tmp_path / "pool").rglob("features.npy")
+    before = first.read_bytes()
+    other = FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:SomeColumns")
+    with pytest.raises(
+        InputError, match=r"begun by a scorer with other .*columns.* or remove .*scoring\.json to begin"
+    ):
+        features(other)
+    assert first.read_bytes() == before
+    (tmp_path / "pool" / table.PLAN).unlink()
+    made = features(other)
     np.testing.assert_allclose(
         made.gather("features", np.arange(len(made))), slow_table(pool, SomeColumns()), rtol=1e-6
     )
+
+
+def test_a_model_is_told_by_its_files_and_not_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under another spelling of its path it was another scorer, and what it had scored was removed."""
+    texts_pool(tmp_path / "pool")
+    gpt = save_tiny_gpt2(tmp_path / "gpt")
+    monkeypatch.chdir(tmp_path)
+    check, checked = table.check_finite, []
+
+    def interrupted(*arguments: Any, **named: Any) -> None:
+        checked.append(arguments)
+        if len(checked) == 2:
+            raise KeyboardInterrupt
+        check(*arguments, **named)
+
+    monkeypatch.setattr(table, "check_finite", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        features(FeaturesOptions(Path("pool"), scorer=f"hf[{gpt}]"))
+    (first,) = (tmp_path / "pool").rglob("features.npy")
+    written = first.stat().st_mtime_ns
+    made = features(FeaturesOptions(Path("pool"), scorer="hf[./gpt]"))
+    assert first.stat().st_mtime_ns == written
+    assert features(FeaturesOptions(Path("pool"), scorer="hf[gpt]")).identity == made.identity
 
 
 def test_features_that_are_there_stay_and_others_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,80 @@
+"""What models write around the items of a list: bullets, numbers, emphasis, quotes, dots that go on."""
+
+import re
+from collections.abc import Sequence
+
+_BULLET = re.compile(r"^\s*[-*•–—·◦▪‣]\s+")
+_ELLIPSIS = re.compile(r"^(?:\.{3,}|…)\s*(?=\S)")
+_MARK = r"\(?(\d{1,3}|[a-zA-Z])"
+_NUMBERED = re.compile(rf"^\s*(?:([*_]{{1,3}}){_MARK}(?:\1[.):]|[.):]\1)|{_MARK}[.):])\s+")
+_EMPHASIS = re.compile(r"([*_`])\1{0,2}(?=\S)")
+_PAIRS = ('""', "''", "“”", "„“", "„”", "””", "‘’", "‚‘", "’’", "«»", "»«", "‹›", "›‹", "「」", "『』")
+"""Quotes as they open and close."""
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+_AFTER = ".,;"
+"""Marks that may stand behind what closes a pair; only a full stop is the item's."""
+_LONG = 3
+"""Marks that count up are numbers of items, wherever they begin, if there are so many."""
+
+
+def has_bullet(line: str) -> bool:
+    """Whether a bullet stands before `line`."""
+    return bool(_BULLET.match(line))
+
+
+def bare(item: str) -> str:
+    """`item` without a bullet or an ellipsis before it, and without emphasis and quotes around the whole of it."""
+    before = ""
+    while item != before:
+        before = item
+        item = unwrapped(_ELLIPSIS.sub("", _BULLET.sub("", item.strip())))
+    return item
+
+
+def unwrapped(text: str) -> str:
+    """`text` without pairs of quotes, or of the marks of emphasis, around the whole of it."""
+    plain, after = text.strip(), ""
+    if plain[-1:] in tuple(_AFTER) and plain[-2:-1] not in _AFTER and unwrapped(plain[:-1]) != plain[:-1].strip():
+        plain, after = plain[:-1], plain[-1]
+    inner = _without_emphasis(plain)
+    inner = _without_quotes(plain) if inner == plain else inner
+    if inner == plain:
+        return plain
+    inner = unwrapped(inner)
+    return f"{inner}." if after == "." and inner[-1:] not in (".", "!", "?") else inner
+
+
+def _without_emphasis(plain: str) -> str:
+    found = _EMPHASIS.match(plain)
+    inner = plain[found.end() : -found.end()] if found and plain.endswith(found[0]) else ""
+    return inner if found and inner == inner.rstrip() and found[1] not in inner and inner else plain
+
+
+def _without_quotes(plain: str) -> str:
+    inner = plain[1:-1]
+    is_pair = bool(inner.strip()) and plain[0] + plain[-1] in _PAIRS
+    others = _APOSTROPHE.sub("", inner)  # within words
+    return inner if is_pair and plain[0] not in others and plain[-1] not in others else plain
+
+
+def numbered(item: str) -> tuple[str, str] | None:
+    """The number or letter that stands before `item`, and the rest of it; None where there is none."""
+    found = _NUMBERED.match(item)
+    return (found[2] or found[3], bare(item[found.end() :])) if found else None
+
+
+def without_numbers(items: Sequence[str]) -> list[str]:
+    """`items` without the marks that count them, where all have one: others, of "E. coli" or "3. October", are
+    theirs."""
+    found = [pair for item in items if (pair := numbered(item))]
+    counts = len(found) == len(items) and count_up([mark for mark, _ in found])
+    return [rest for _, rest in found] if counts else list(items)
+
+
+def count_up(marks: Sequence[str]) -> bool:
+    """Whether marks of items, numbers or letters, count them: 1, 2, 3; a, b, c; 1, 1, 1."""
+    if not marks or len({mark.isdecimal() for mark in marks}) > 1:
+        return False
+    numbers = [int(mark) if mark.isdecimal() else ord(mark.lower()) - ord("a") + 1 for mark in marks]
+    ascends = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return (ascends and (numbers[0] <= 1 or len(numbers) >= _LONG)) or set(numbers) == {1}
