@@ -98,12 +98,20 @@ def is_enclosed(first: Caption, second: Caption) -> bool:
 def with_full_stop(caption: Caption) -> Caption:
     """The caption, with a full stop added when no end mark is there: generation stops only at `. ? !`.
 
-    A stop before closing quotes or brackets goes behind them, and in place of an ellipsis stands a stop.
+    A stop before closing quotes or brackets goes behind them, and in place of an ellipsis stands a stop. Of several
+    marks, as `?!`, the first that is no full stop is left; those in a tree stay, which has them too.
     """
-    if not caption.text or caption.text[-1] in SENTENCE_ENDS:
-        return caption
-    text = _STOP_WITHIN.sub(r"\1", caption.text.rstrip(",;:… ")) + "."
-    return replace(caption, text=text)
+    text = caption.text if caption.tree else _MARKS.sub(_one_mark, caption.text)
+    if text and text[-1] not in SENTENCE_ENDS:
+        text = _STOP_WITHIN.sub(r"\1", text.rstrip(",;:… ")) + "."
+    return caption if text == caption.text else replace(caption, text=text)
+
+
+_MARKS = re.compile(r"[.!?…]{2,}$")
+
+
+def _one_mark(found: re.Match[str]) -> str:
+    return next((mark for mark in found[0] if mark in "!?"), ".")
 
 
 _STOP_WITHIN = re.compile(r"[.…]+([\"')\]}”’»]+)$")

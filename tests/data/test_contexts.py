@@ -226,6 +226,15 @@ def test_an_open_sentence_is_closed_with_a_full_stop() -> None:
     ]  # fmt: skip
 
 
+def test_of_several_marks_at_the_end_one_is_left() -> None:
+    """`contexts` kept golds that no model could end like, and generation dropped them all."""
+    texts = ("He reads a book...", "He reads!!", "He reads?!", "He reads.. ", "He reads...?", "...")
+    assert [with_full_stop(Caption(text.strip())).text for text in texts] == [
+        "He reads a book.", "He reads!", "He reads?", "He reads.", "He reads?", ".",
+    ]  # fmt: skip
+    assert with_full_stop(Caption("He reads!!", tree="(S)")).text == "He reads!!"
+
+
 @pytest.mark.parametrize(
     ("text", "closed"),
     [
