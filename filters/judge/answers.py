@@ -141,6 +141,14 @@ class Tally:
             self.places[len(names)] = self.places.get(len(names), np.zeros(len(names))) + shares
         return shares
 
+    def refused(self, answer: Answer) -> bool:
+        """Whether there is an error in place of an answer of which no words are read; counted either way."""
+        if answer.error:
+            self.unreadable[answer.error] += 1
+        else:
+            self.n_read += 1
+        return bool(answer.error)
+
     @property
     def n(self) -> int:
         """Answers in all."""

@@ -14,7 +14,6 @@ from swag_af.data.errors import InputError
 from swag_af.endpoints.contract import FEWEST_REFUSED, Abilities, Answer, Asker, Request, refuses_all
 from swag_af.endpoints.likelihood import reading, tokens_of_prompt
 from swag_af.filters.judge.answers import LETTERS, YES_NO, Tally, words_of
-from swag_af.filters.judge.orders import orders_of
 
 PROMPTS: Mapping[str, str] = {
     "ending": "{before}\n\nIs this how it goes on or, where it is a question, the right answer?\n\n{ending}",
@@ -89,10 +88,9 @@ class Asking:
         return np.array([tally.read(answer, YES_NO, has_places=False)[0] for answer in self._answers(asked)], float)
 
     def letters(
-        self, questions: Sequence[Question], tally: Tally, *, n: int, seed: int, draw: str = "", reason: bool = False
+        self, questions: Sequence[Question], orders: Sequence[np.ndarray], tally: Tally, *, reason: bool = False
     ) -> list[list[Verdict]]:
-        """Of each question a verdict for each of `n` orders of its options, with a `reason` in words or without."""
-        orders = [orders_of(one.options, n, seed=seed, draw=draw) for one in questions]  # each (n, m)
+        """Of each question a verdict for each of its `orders` (n, m), with a `reason` in words or without."""
         longest = self.max_tokens * (LONGER_WITH_REASON if reason else 1)
         asked = (
             self._request(_of_all(one, order, reason=reason), longest)
@@ -102,8 +100,9 @@ class Asking:
         answers = iter(self._answers(asked))
         return [[_verdict(next(answers), order, tally) for order in drawn] for drawn in orders]
 
-    def likelihoods(self, questions: Sequence[Question]) -> list[np.ndarray]:
-        """Of each question (m,) log-probabilities of each option behind what comes before it, a character.
+    def likelihoods(self, questions: Sequence[Question], tally: Tally) -> list[np.ndarray]:
+        """Of each question (m,) log-probabilities of each option behind what comes before it, a character; all 0, a
+        tie, where one of them was refused.
 
         Divided by the length in UTF-8, so that tokenizers and short options decide nothing, as EleutherAI's harness
         normalises. Raises InputError where the server does not give the log-probability of every token of a text.
@@ -111,10 +110,13 @@ class Asking:
         texts = [(one.before or PROMPTS["nothing before"], ending) for one in questions for ending in one.options]
         answers = self._answers(reading(f"{before} {ending}", self.abilities) for before, ending in texts)
         values = iter(
-            _sum_behind(answer, len(before), f"{before} {ending}", self.asker.url) / len(f" {ending}".encode())
+            np.nan
+            if tally.refused(answer)
+            else _sum_behind(answer, len(before), f"{before} {ending}", self.asker.url) / len(f" {ending}".encode())
             for answer, (before, ending) in zip(answers, texts, strict=True)
         )
-        return [np.array([next(values) for _ in one.options]) for one in questions]
+        found = [np.array([next(values) for _ in one.options]) for one in questions]
+        return [np.zeros(len(one)) if np.isnan(one).any() else one for one in found]
 
     def _answers(self, requests: Iterable[Request]) -> list[Answer]:
         """An answer to each request, in order; those that are equal are one. InputError where all are refused."""
@@ -169,7 +171,6 @@ def _sum_behind(answer: Answer, begin: int, text: str, url: str) -> float:
     tokens = tokens_of_prompt(answer.body, text) or []
     nats = [token.nats for token in tokens if token.end > begin]
     if not nats or None in nats:
-        why = answer.error or "it gives none, or not of every token"
-        next_step = "Type the same again, or take by=yes." if answer.error else "Take by=yes."
-        raise InputError(f"{url}: no log-probabilities of a text of {len(text):,} characters ({why}). {next_step}")
+        why = "it gives none, or not of every token"
+        raise InputError(f"{url}: no log-probabilities of a text of {len(text):,} characters ({why}). Take by=yes.")
     return -sum(value for value in nats if value is not None)

@@ -19,10 +19,12 @@ from swag_af.data.context import phrase
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.manifests import sha256_json
 from swag_af.data.pool.view import View
+from swag_af.endpoints.address import base_of, spellings
 from swag_af.endpoints.contract import Abilities
 from swag_af.endpoints.settings import ServerSettings
 from swag_af.filters.judge.answers import LETTERS, Tally
 from swag_af.filters.judge.asking import PROMPTS, Asking, Question, Verdict
+from swag_af.filters.judge.orders import has_unseen_orders, orders_of, unseen_orders_of
 
 Way = Literal["auto", "likelihood", "yes", "letter"]
 
@@ -47,6 +49,8 @@ class JudgeFilter(ServerSettings):
     """0: the likeliest answer; 1 for models that take no other."""
 
     _tally: Tally = field(default_factory=Tally, init=False, repr=False, compare=False)
+    _models: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
+    """Who was asked since it was last told."""
 
     name: ClassVar[str] = "judge"
     argument: ClassVar[str] = "url"
@@ -97,40 +101,59 @@ class JudgeFilter(ServerSettings):
 
     def of_questions(self, questions: Sequence[Question]) -> list[np.ndarray]:
         """The same scores, (m,) of each question."""
-        asking = self.asking()
+        asking = self._noted()
         by = self.way(asking.abilities)
         if by == "likelihood":
-            return asking.likelihoods(questions)
+            return asking.likelihoods(questions, self._tally)
         if by == "yes":
             return asking.yes_or_no(questions, self._tally)
         return [mean_shares(verdicts) for verdicts in self.verdicts(questions)]
 
     def verdicts(
-        self, questions: Sequence[Question], *, draw: str = "", reason: bool = False, n: int | None = None
+        self,
+        questions: Sequence[Question],
+        *,
+        draw: str = "",
+        reason: bool = False,
+        n: int | None = None,
+        shown: Sequence[str] = (),
     ) -> list[list[Verdict]]:
-        """What is said of each question in each of `orders` orders, or `n`; `draw` tells apart orders drawn anew.
+        """What is said of each question in each of `orders` orders, or `n`; `draw` tells apart orders drawn anew, and
+        those that were drawn by `shown`, a draw for each question, are left out.
 
-        Of questions without a choice, a tie. Raises InputError where there are more options than letters.
+        Of questions without a choice, a tie. Raises InputError where there are more options than letters, or too few
+        orders are left: see `has_unseen`.
         """
         most = max((len(one.options) for one in questions), default=0)
         if most > len(LETTERS):
             raise InputError(f"filter judge: by=letter shows {len(LETTERS)} options at most, and there are {most}.")
         n = self.orders if n is None else n
-        return self.asking().letters(questions, self._tally, n=n, seed=self.seed, draw=draw, reason=reason)
+        if shown:
+            pairs = zip(questions, shown, strict=True)
+            orders = [unseen_orders_of(one.options, n, seed=self.seed, draw=draw, shown=was) for one, was in pairs]
+        else:
+            orders = [orders_of(one.options, n, seed=self.seed, draw=draw) for one in questions]
+        return self._noted().letters(questions, orders, self._tally, reason=reason)
+
+    def has_unseen(self, question: Question, *, n: int, shown: str) -> bool:
+        """Whether there are `n` orders of its options beside those that were drawn by `shown`."""
+        return has_unseen_orders(question.options, n, seed=self.seed, shown=shown)
 
     def way(self, abilities: Abilities) -> Way:
         """`by`, and in place of `auto` what the server is able to do."""
         return self.by if self.by != "auto" else "likelihood" if abilities.reads_prompts else "yes"
 
     def said(self) -> list[str]:
-        """What is to be told of the answers since this was last asked: those not read, and places preferred."""
-        lines, self._tally = self._tally.lines(), Tally()
+        """What is to be told of the answers since this was last asked: whose they are, those not read, and places
+        preferred."""
+        models = [f"the model that answered: {name or 'without a name'}" for name in self._models]
+        lines, self._tally, self._models = [*models, *self._tally.lines()], Tally(), []
         return [f"judge[{self.url}]: {line}" for line in lines]
 
     def asking(self) -> Asking:
         """The server, ready to be asked; raises InputError where it cannot do what is wanted."""
         asker = self.opened()
-        abilities = asker.abilities()
+        abilities = self.able(lambda found: self.by != "likelihood" or found.reads_prompts)
         if self.by == "likelihood" and not abilities.reads_prompts:
             raise InputError(
                 f"{self.url}: gives no log-probabilities of texts that it is sent. Take by=yes, or letter."
@@ -138,9 +161,21 @@ class JudgeFilter(ServerSettings):
         return Asking(asker, abilities, self.asks_chat(abilities), self.max_tokens, self.temperature)
 
     def default_journal(self) -> Path | None:
-        """In the cache, beside those of other servers, so that no question is asked twice."""
+        """In the cache, beside those of other servers, so that no question is asked twice: one for every way in which
+        the address may be written. One that was named by another way of writing it is gone on with."""
         folder = cache_folder()
-        return None if folder is None else folder / "judges" / f"{sha256_json(self.url)[:16]}.jsonl"
+        if folder is None:
+            return None
+        names = dict.fromkeys((base_of(self.url), *spellings(self.url), self.url))
+        paths = [folder / "judges" / f"{sha256_json(name)[:16]}.jsonl" for name in names]
+        return next((path for path in paths if path.exists()), paths[0])
+
+    def _noted(self) -> Asking:
+        """The same as `asking`, with a note of who answers."""
+        asking = self.asking()
+        if asking.abilities.model not in self._models:
+            self._models.append(asking.abilities.model)
+        return asking
 
 
 def mean_shares(verdicts: Sequence[Verdict]) -> np.ndarray:

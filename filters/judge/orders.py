@@ -7,8 +7,12 @@ option as often.
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import count
+from math import factorial
 
 import numpy as np
+
+from swag_af.data.errors import InputError
 
 
 def orders_of(options: Sequence[str], n: int, *, seed: int, draw: str = "") -> np.ndarray:
@@ -20,6 +24,41 @@ def orders_of(options: Sequence[str], n: int, *, seed: int, draw: str = "") -> n
     m = len(options)
     blocks = [_block(options, f"{seed} {draw} {block}") for block in range(-(-n // m))]  # each (m, m)
     return np.concatenate([*blocks, np.empty((0, m), np.int64)])[:n]
+
+
+def unseen_orders_of(options: Sequence[str], n: int, *, seed: int, draw: str, shown: str) -> np.ndarray:
+    """(n, m) distinct orders by `draw`, of which none is among the `n` that were drawn by `shown`.
+
+    As long as they last, they are of blocks of which nothing was shown. InputError where there are too few.
+    """
+    m, seen = len(options), _seen(options, n, seed, shown)
+    if not has_unseen_orders(options, n, seed=seed, shown=shown):
+        raise InputError(f"{m} options: not {n} orders that were not shown before. Ask for fewer orders.")
+    begun = {_turned(order) for order in seen}
+    is_whole = n <= m * (factorial(m - 1) - len(begun))
+    found: dict[tuple[int, ...], None] = {}
+    for block in count():
+        orders = [tuple(order) for order in _block(options, f"{seed} {draw} {block}").tolist()]
+        if not (is_whole and _turned(orders[0]) in begun):
+            found |= dict.fromkeys(order for order in orders if order not in seen)
+        if len(found) >= n:
+            break
+    return np.array([*found][:n], np.int64).reshape(n, m)
+
+
+def has_unseen_orders(options: Sequence[str], n: int, *, seed: int, shown: str) -> bool:
+    """Whether `n` orders are left beside the `n` that were drawn by `shown`."""
+    return factorial(len(options)) - len(_seen(options, n, seed, shown)) >= n
+
+
+def _seen(options: Sequence[str], n: int, seed: int, draw: str) -> set[tuple[int, ...]]:
+    return set(map(tuple, orders_of(options, n, seed=seed, draw=draw).tolist()))
+
+
+def _turned(order: tuple[int, ...]) -> tuple[int, ...]:
+    """The same order, turned until option 0 is first: one for all orders of a block."""
+    at = order.index(0)
+    return order[at:] + order[:at]
 
 
 def _block(options: Sequence[str], salt: str) -> np.ndarray:

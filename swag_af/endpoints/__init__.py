@@ -7,6 +7,7 @@ Reading order (each file imports only those named before it):
     address   `http://host:port` and what else people write
     prices    what tokens cost
     usage     requests, tokens and money that were used
+    shared    what this process did with a journal that others use too
     journal   every answer on disk, before it is used
     clock     time and chance
     budget    limits of what may be used

@@ -29,6 +29,13 @@ def base_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{path or '/v1'}"
 
 
+def spellings(url: str) -> tuple[str, ...]:
+    """Other ways in which the same address is often written: without `/v1`, and with a slash at the end."""
+    base = base_of(url)
+    short = base.removesuffix("/v1")
+    return short, f"{short}/", f"{base}/"
+
+
 def is_local(base: str) -> bool:
     """Whether the server runs on this machine, so that no proxy is asked for it."""
     return urlsplit(base).hostname in _LOCAL

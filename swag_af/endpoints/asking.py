@@ -45,7 +45,7 @@ class Asking:
                 yield from self._finish()
                 is_more = is_more and not self._spent
             if self._spent:
-                raise exhausted(self._spent, self._journal.usage(self._model))
+                raise exhausted(self._spent, self._journal.spent(self._model))
 
     def _begin(self, position: int, request: Request, line: Callable[[], Line]) -> Iterator[tuple[int, Answer]]:
         """Give what is known; ask for what is neither known nor under way."""

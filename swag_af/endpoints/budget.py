@@ -1,4 +1,5 @@
-"""Limits of what may be used. They hold for all that a journal has seen of a model, over all runs."""
+"""Limits of what may be used. They hold for all that a journal has seen of a model, over all runs; of a journal that is
+shared, for what this process used."""
 
 import asyncio
 

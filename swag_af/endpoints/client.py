@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from swag_af.data.errors import InputError
-from swag_af.data.progress import progress
+from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.progress import note, progress
 from swag_af.data.records import parse_record
 from swag_af.endpoints.address import base_of
 from swag_af.endpoints.asking import Asking, Line, exhausted
@@ -25,6 +26,7 @@ from swag_af.endpoints.options import EndpointOptions
 from swag_af.endpoints.prices import Price, read_price
 from swag_af.endpoints.probing import probe
 from swag_af.endpoints.sending import Background, Sender, server_key
+from swag_af.endpoints.shared import shared_at
 from swag_af.endpoints.usage import Usage
 
 
@@ -33,8 +35,8 @@ class Endpoint:
 
     `journal` is the file of its answers, made where there is none; without one they are kept in memory only. Without
     `keeps_failures`, a request that is refused, or fails however often it is tried, is asked again by the next run,
-    for work that cannot do without it. The constructor asks nothing; InputError for an address or a key that cannot be
-    used.
+    for work that cannot do without it. A journal that `is_shared` is one that nobody chose, as in the cache: see
+    `Shared`. The constructor asks nothing; InputError for an address or a key that cannot be used.
     """
 
     def __init__(
@@ -45,15 +47,18 @@ class Endpoint:
         journal: Path | None = None,
         clock: Clock | None = None,
         keeps_failures: bool = True,
+        is_shared: bool = False,
     ):
         self.url = base_of(url)
         self.options = options or EndpointOptions()
-        self._journal = Journal(journal)
+        self._shared = shared_at(journal) if is_shared and journal is not None else None
+        self._journal = Journal(journal, self._shared)
         self._clock = clock or Clock()
         self._keeps_failures = keeps_failures
         self._model: str | None = self.options.model or None
         self._abilities: Abilities | None = None
-        self._has_met = False
+        self._has_probed = False
+        self._has_met = self._has_looked = False
         server_key(self.options)
 
     def __repr__(self) -> str:
@@ -62,13 +67,19 @@ class Endpoint:
     @property
     def model(self) -> str:
         """The model's name, as the server calls it: from the options, the journal, or the server, which must have one
-        only; empty where it does not say."""
+        only; empty where it does not say. A journal that is shared is not believed before the server is asked."""
         if self._model is None:
             with self._journal.held():
-                self._model = self._journal.value(self._about_model)
-                if self._model is None:
+                known = self._known
+                if known is None:
                     with self._line():
                         pass
+                elif self._shared is not None and self.url not in self._shared.models:
+                    self._check(known)
+                if self._model is None:
+                    self._model = known
+                if self._shared is not None:
+                    self._shared.models[self.url] = self._model or ""
         return self._model or ""
 
     @property
@@ -85,13 +96,30 @@ class Endpoint:
         """What the server can do: tried once, then known by the journal."""
         if self._abilities is None:
             with self._journal.held():
-                about = f"abilities of {self.model} at {self.url}"
-                kept = self._journal.value(about)
-                if kept is None:
-                    kept = asdict(self._probed())
-                    self._journal.add_value(about, kept)
-                self._abilities = parse_record(kept, Abilities, f"{self._journal.path}: {about}")
+                kept = self._journal.value(self._about_abilities)
+                self._abilities = self._tried() if kept is None else self._parsed(kept)
         return self._abilities
+
+    def abilities_now(self) -> Abilities:
+        """The same, tried anew where the journal knew it: for who would refuse the server otherwise."""
+        if not self._has_probed:
+            with self._journal.held():
+                self._abilities = self._tried()
+        return self.abilities()
+
+    def _tried(self) -> Abilities:
+        """What the server can do now, and keep it."""
+        found = asdict(self._probed())
+        self._journal.add_value(self._about_abilities, found)
+        self._has_probed = True
+        return self._parsed(found)
+
+    def _parsed(self, kept: Any) -> Abilities:
+        return parse_record(kept, Abilities, f"{self._journal.path}: {self._about_abilities}")
+
+    @property
+    def _about_abilities(self) -> str:
+        return f"abilities of {self.model} at {self.url}"
 
     def _probed(self) -> Abilities:
         with self._line() as (background, sender):
@@ -103,7 +131,7 @@ class Endpoint:
             try:
                 return probe(self.model, attempt)
             except SpentError as error:
-                raise exhausted(str(error), self._journal.usage(self.model)) from None
+                raise exhausted(str(error), self._journal.spent(self.model)) from None
 
     def ask(self, requests: Iterable[Request]) -> Iterator[tuple[int, Answer]]:
         """The position and answer of every request, as it comes; each answer is on disk before it is given.
@@ -120,12 +148,19 @@ class Endpoint:
                 return
             with progress("ask", len(requests), "requests") as advance:
                 for position, answer in asking.run(requests):
-                    advance(1, note=self._journal.usage(self.model).told(price))
+                    advance(1, note=self._journal.spent(self.model).told(price))
                     yield position, answer
 
     @contextmanager
     def _line(self) -> Iterator[Line]:
         """The way to the server; when it is first opened, the model is looked at."""
+        with self._way() as (background, sender):
+            if not self._has_looked and not self.options.model:
+                self._meet(background.submit(sender.models()).result())
+            yield background, sender
+
+    @contextmanager
+    def _way(self) -> Iterator[Line]:
         with Background() as background:
             sender = Sender(
                 self.url,
@@ -136,27 +171,60 @@ class Endpoint:
                 keeps_failures=self._keeps_failures,
             )
             try:
-                if not self._has_met and not self.options.model:
-                    self._meet(background.submit(sender.models()).result())
                 yield background, sender
             finally:
                 self._has_met = sender.has_met
                 background.submit(sender.close()).result()
 
+    def _check(self, known: str) -> None:
+        """Ask which model is there now, in place of the one that a shared journal knows; nobody there, its answers
+        serve."""
+        try:
+            with self._way() as (background, sender):
+                served = background.submit(sender.models(is_hasty=True)).result()
+        except (InputError, ExhaustedError) as error:
+            note(f"{error} Answers of {_named(known)} that were kept are used.")
+            return
+        self._meet(served)
+
     def _meet(self, served: list[str]) -> None:
         """Know the model by what the server says it serves; InputError where that is open, or another than before."""
-        known = self._journal.value(self._about_model)
-        if known is not None:
-            if served and known not in served:
-                raise InputError(
-                    f"{self.url}: serves {_some(served)}, and {self._journal.path} was begun with {known}. "
-                    "Start that model again, or choose another journal."
-                )
-            return
+        known = self._known
+        is_same = known is not None and (known in served or not served)
+        if known is not None and not is_same and (self._shared is None or self.url in self._shared.models):
+            raise InputError(self._another(known, served))
+        if not is_same:
+            self._take_up(served, known)
+        self._has_looked = True
+
+    def _take_up(self, served: list[str], known: str | None) -> None:
+        """Ask the model that is served from now on; `known` was before."""
         if len(served) > 1:
-            raise InputError(f"{self.url}: serves {_some(served)}. Choose one with --model.")
+            raise InputError(
+                f"{self.url}: serves {_some(served)}. Choose one with --model NAME, in brackets model=NAME."
+            )
         self._model = served[0] if served else ""
+        if known is not None:
+            note(f"{self.url}: serves {self._model} now, and served {_named(known)} before. {self._model} is asked.")
         self._journal.add_value(self._about_model, self._model)
+
+    def _another(self, known: str, served: list[str]) -> str:
+        """What to do about another model than the one whose answers are used."""
+        if self._shared is not None:
+            return (
+                f"{self.url}: serves {_some(served)}, and this command began with {_named(known)}. "
+                "Run the same command again."
+            )
+        return (
+            f"{self.url}: serves {_some(served)}, and {self._journal.path} was begun with {_named(known)}. Start that "
+            "model again, ask this one by --model NAME (in brackets model=NAME), or choose another journal."
+        )
+
+    @property
+    def _known(self) -> str | None:
+        """The model whose answers are used, as far as that is settled or stands in the journal."""
+        settled = None if self._shared is None else self._shared.models.get(self.url)
+        return self._journal.value(self._about_model) if settled is None else settled
 
     @property
     def _about_model(self) -> str:
@@ -167,3 +235,7 @@ def _some(names: list[str]) -> str:
     """The first names of a list, and how many more there are."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return ", ".join(names[:5]) + more
+
+
+def _named(model: str) -> str:
+    return model or "a model that had no name"

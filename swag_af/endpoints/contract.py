@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from swag_af.data.errors import InputError
 from swag_af.data.manifests import sha256_json
@@ -147,3 +147,11 @@ class Asker(Protocol):
         Raises InputError where the server cannot be reached or refuses the key, ExhaustedError when a limit of the
         options is reached; what was answered until then is kept and is not asked again.
         """
+
+
+@runtime_checkable
+class Retried(Asker, Protocol):
+    """Something that remembers what it can do, and can be tried anew."""
+
+    def abilities_now(self) -> Abilities:
+        """What the server can do now, which is kept; tried once."""

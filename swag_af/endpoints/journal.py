@@ -7,9 +7,10 @@
 
 The last form keeps what else is worth not asking again: what a server can do. A line that has only `usage` counts tries
 that came to nothing. A last line that a kill cut short is taken away when the file is next opened. One process at a
-time holds the file.
+time holds the file; of one that is `Shared` others wait.
 """
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -23,8 +24,10 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import parse_json
 from swag_af.data.locks import seize
 from swag_af.data.manifests import FORMAT
+from swag_af.data.progress import note
 from swag_af.data.records import parse_record
 from swag_af.endpoints.contract import Answer, Request
+from swag_af.endpoints.shared import Shared
 from swag_af.endpoints.usage import Usage
 
 _HEADER = {"format": FORMAT, "kind": "answers"}
@@ -33,8 +36,9 @@ _HEADER = {"format": FORMAT, "kind": "answers"}
 class Journal:
     """Answers by request and model; on disk, or in memory only where there is no path."""
 
-    def __init__(self, path: Path | None):
+    def __init__(self, path: Path | None, shared: Shared | None = None):
         self.path = path
+        self._shared = shared
         self._lock = RLock()
         self._file: BinaryIO | None = None
         self._holders = 0
@@ -42,8 +46,8 @@ class Journal:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Within it the file is ours alone, and what others added before is known; InputError while another process
-        holds it."""
+        """Within it the file is ours alone, and what others added before is known; while another process holds it,
+        InputError or, where it is shared, a wait."""
         with self._lock:
             if self._holders == 0 and self.path is not None:
                 self._open(self.path)
@@ -74,19 +78,31 @@ class Journal:
         with self._lock:
             return self._usage.get(model, Usage())
 
+    def spent(self, model: str) -> Usage:
+        """What limits count: all that was used of this model or, where the file is shared, what this process used."""
+        with self._lock:
+            return self.usage(model) if self._shared is None else self._shared.spent.get(model, Usage())
+
     def add_answer(self, request: Request, model: str, answer: Answer, usage: Usage) -> None:
         """Keep an answer, or a refusal for good."""
+        self._spend(model, usage)
         came = {"error": answer.error, "said": answer.said} if answer.error else {"answer": dict(answer.body)}
         asked = {"path": request.path, **request.body}
         self._add({"key": request.key, "model": model, "request": asked, **came, "usage": asdict(usage)})
 
     def add_usage(self, model: str, usage: Usage) -> None:
         """Count tries that came to nothing."""
+        self._spend(model, usage)
         self._add({"model": model, "usage": asdict(usage)})
 
     def add_value(self, about: str, value: Any) -> None:
         """Note something under a name."""
         self._add({"about": about, "value": value})
+
+    def _spend(self, model: str, usage: Usage) -> None:
+        with self._lock:
+            if self._shared is not None:
+                self._shared.spent[model] = self._shared.spent.get(model, Usage()) + usage
 
     def _forget(self) -> None:
         self._answers: dict[tuple[str, str], int] = {}
@@ -105,13 +121,22 @@ class Journal:
         file = path.open("a+b")
         try:
             if not seize(file, path):
-                raise InputError(f"{path}: another process is writing it. Wait until it ends, or end it.")
+                self._wait(file, path)
             self._file = file
             self._read_on(path)
         except BaseException:
             self._file = None
             file.close()
             raise
+
+    def _wait(self, file: BinaryIO, path: Path) -> None:
+        """Wait for a shared file, which is told once; InputError for another."""
+        if self._shared is None:
+            raise InputError(f"{path}: another process is writing it. Wait until it ends, or end it.")
+        if not self._shared.has_told:
+            note(f"{path}: another process is asking the same server. Waiting until it is done.")
+            self._shared.has_told = True
+        fcntl.flock(file, fcntl.LOCK_EX)
 
     def _read_on(self, path: Path) -> None:
         """Know what stands behind the part that is known; a last line that is cut short is taken away."""

@@ -30,8 +30,11 @@ class Price:
 
 
 def read_price(path: Path, model: str) -> Price:
-    """The price of `model` in the file; InputError where it has none, or one that is negative."""
+    """The price of `model` in the file, or its only one where the model has no name; InputError where it has none, or
+    one that is negative."""
     table = read_toml(path)
+    if not model:
+        model = _only(path, list(table))
     if model not in table:
         known = ", ".join(sorted(table)[:5]) or "none"
         raise InputError(
@@ -41,3 +44,14 @@ def read_price(path: Path, model: str) -> Price:
     if price.prompt < 0 or price.answer < 0:
         raise InputError(f"--prices {path}: a price of {model!r} is below 0. Mend it.")
     return price
+
+
+def _only(path: Path, models: list[str]) -> str:
+    """The model that alone has a price; InputError where another one has, too, or none."""
+    if len(models) != 1:
+        known = ", ".join(sorted(models)[:5]) or "no model"
+        raise InputError(
+            f"--prices {path}: has prices of {known}, and no model is named. Name one by --model NAME, in brackets by "
+            "model=NAME."
+        )
+    return models[0]

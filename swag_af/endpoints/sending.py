@@ -104,11 +104,13 @@ class Sender:
         """Hang up."""
         await self._client.aclose()
 
-    async def models(self) -> list[str]:
-        """The models that the server says it has; none where it does not say."""
-        for attempt in range(1 + self._options.retries):
+    async def models(self, *, is_hasty: bool = False) -> list[str]:
+        """The models that the server says it has; none where it does not say. A hasty question is given up soon."""
+        retries = min(self._options.retries, 1) if is_hasty else self._options.retries
+        seconds = min(self._options.timeout, HASTY_SECONDS) if is_hasty else self._options.timeout
+        for attempt in range(1 + retries):
             await self._pause(attempt)
-            reply = await self._exchange("models", None, self._options.timeout)
+            reply = await self._exchange("models", None, seconds)
             if reply.kind == "refused" or reply.reason in ("status_404", "status_405", "invalid_json"):
                 return []
             if reply.kind == "answer":
@@ -127,7 +129,7 @@ class Sender:
         """
         retries = min(self._options.retries, 1) if is_hasty else self._options.retries
         seconds = min(self._options.timeout, HASTY_SECONDS) if is_hasty else self._options.timeout
-        self._budget = self._budget or Budget(self._options, self._journal.usage(model))
+        self._budget = self._budget or Budget(self._options, self._journal.spent(model))
         for attempt in range(1 + retries):
             await self._pause(attempt)
             reply = await self._try(request, model, is_kept=is_kept, seconds=seconds)

@@ -3,11 +3,12 @@
 A component that asks a server is a dataclass of these settings and of its own.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
-from swag_af.endpoints.contract import Abilities, Asker, chosen_api
+from swag_af.endpoints.contract import ADDRESSES, Abilities, Asker, Retried, chosen_api
 from swag_af.endpoints.options import EndpointOptions
 
 
@@ -42,8 +43,23 @@ class ServerSettings:
             from swag_af.endpoints.client import Endpoint
 
             journal = self.default_journal() if not self.journal else Path(self.journal)
-            self.asker = Endpoint(self.url, self.endpoint_options(), journal=journal, keeps_failures=False)
+            self.asker = Endpoint(
+                self.url,
+                self.endpoint_options(),
+                journal=journal,
+                keeps_failures=False,
+                is_shared=not self.journal,
+            )
         return self.asker
+
+    def able(self, suffices: Callable[[Abilities], bool] = lambda found: True) -> Abilities:
+        """What the server can do. Where that does not suffice, or no text can be had, and was known from a journal, it
+        is tried anew: another server may be there now."""
+        asker = self.opened()
+        found = asker.abilities()
+        apis = ADDRESSES if self.api == "auto" else (self.api,)
+        is_enough = suffices(found) and any(getattr(found, api) for api in apis)
+        return asker.abilities_now() if not is_enough and isinstance(asker, Retried) else found
 
     def asks_chat(self, abilities: Abilities) -> bool:
         """Whether it is asked as a model that chats, which it is where that can be chosen; InputError where it gives no

@@ -8,11 +8,13 @@ a version that is judged fewer than three times right is mended, though a questi
 as well the second time: see `Control`.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from swag_af.data.instances.instances import Instances
 from swag_af.refining.chance import luck_of_orders
-from swag_af.refining.recipe import Bench, Outcome, RoundCount, Share, Version, replaced, with_wrong
+from swag_af.refining.recipe import Bench, Control, Outcome, RoundCount, Share, replaced, with_wrong
 from swag_af.refining.rewriting import Wanted
 from swag_af.refining.voting import ALIKE, JudgeVoter
 
@@ -23,45 +25,46 @@ def cinepile(bench: Bench) -> Outcome:
     now, right, flagged = bench.instances, *_judged(bench, "round-0", bench.instances, every)
     first = flagged.copy()
     versions, rounds = bench.versions(0, now, every, right, flagged), list[RoundCount]()
+    stages = np.full(len(every), "round-0", object)
     for number in range(1, 1 + options.rounds):
         rows = np.flatnonzero(flagged)
         if not len(rows):
             break
         now, done, reasons = _rewritten(bench, number, now, rows)
         right, flags = _judged(bench, f"round-{number}", now, done)
-        flagged[done] = flags
+        flagged[done], stages[done] = flags, f"round-{number}"
         versions += bench.versions(number, now, done, right, flags, reasons)
         rounds.append(RoundCount(number, len(rows), len(done), int((~flags).sum())))
-    return _outcome(bench, now, flagged, first, (tuple(versions), tuple(rounds)))
-
-
-def _outcome(
-    bench: Bench,
-    now: Instances,
-    flagged: np.ndarray,
-    first: np.ndarray,
-    told: tuple[tuple[Version, ...], tuple[RoundCount, ...]],
-) -> Outcome:
-    rows, options = np.flatnonzero(first), bench.options
-    control = None
-    if len(rows):
-        _, was = _judged(bench, "control as-it-was", bench.instances, rows)
-        _, is_now = _judged(bench, "control as-it-is", now, rows)
-        control = bench.control(was, is_now, rows)
     return Outcome(
         instances=now,
         flagged=flagged,
         first=Share.of_flags(first, bench.groups.numbers),
         luck=luck_of_orders(bench.instances.chance, options.orders, options.degenerate_at),
-        versions=told[0],
-        rounds=told[1],
-        control=control,
+        versions=tuple(versions),
+        rounds=tuple(rounds),
+        control=_control(bench, now, np.flatnonzero(first), stages),
     )
 
 
-def _judged(bench: Bench, stage: str, instances: Instances, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _control(bench: Bench, now: Instances, flagged: np.ndarray, stages: np.ndarray) -> Control | None:
+    """The rows that were `flagged` at first, judged once more where both versions have orders left that were not shown
+    at the stage that judged them; the last of each of all questions is in `stages`."""
+    was, k = bench.instances, bench.options.orders
+    is_left = bench.has_unseen(was, flagged, k, ["round-0"] * len(flagged))
+    is_left &= bench.has_unseen(now, flagged, k, stages[flagged].tolist())
+    rows = flagged[is_left]
+    if not len(rows):
+        return None
+    _, flags_then = _judged(bench, "control as-it-was", was, rows, ["round-0"] * len(rows))
+    _, flags_now = _judged(bench, "control as-it-is", now, rows, stages[rows].tolist())
+    return bench.control(flags_then, flags_now, rows, len(flagged) - len(rows))
+
+
+def _judged(
+    bench: Bench, stage: str, instances: Instances, rows: np.ndarray, shown: Sequence[str] = ()
+) -> tuple[np.ndarray, np.ndarray]:
     """(r, 1) how often the judge is right about `rows`, and (r,) whether that flags them."""
-    right = bench.hits(0, stage, instances, rows, bench.options.orders).sum(axis=1, keepdims=True)
+    right = bench.hits(0, stage, instances, rows, bench.options.orders, shown).sum(axis=1, keepdims=True)
     return right, right[:, 0] >= bench.options.degenerate_at - ALIKE
 
 

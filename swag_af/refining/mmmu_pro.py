@@ -6,6 +6,7 @@ which people with the help of GPT-4o did there, and checked. Here a model writes
 verify`.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.rows import drawn_order
 from swag_af.refining.chance import luck_of_votes
-from swag_af.refining.recipe import Bench, Outcome, Share, replaced
+from swag_af.refining.recipe import Bench, Control, Outcome, Share, replaced
 from swag_af.refining.rewriting import Wanted
 from swag_af.refining.voting import ALIKE
 
@@ -22,8 +23,6 @@ def mmmu_pro(bench: Bench) -> Outcome:
     """The questions, those that most models answer blind flagged, and the others with more options where wanted."""
     options, every = bench.options, np.arange(len(bench.instances))
     right, flagged = _voted(bench, "round-0", every)
-    rows = np.flatnonzero(flagged)
-    control = bench.control(_voted(bench, "control", rows)[1], None, rows) if len(rows) else None
     now, n_short = _with_more(bench, np.flatnonzero(~flagged))
     return Outcome(
         instances=now,
@@ -34,15 +33,25 @@ def mmmu_pro(bench: Bench) -> Outcome:
         ),
         versions=tuple(bench.versions(0, bench.instances, every, right, flagged)),
         rounds=(),
-        control=control,
+        control=_control(bench, np.flatnonzero(flagged)),
         n_short=n_short,
     )
 
 
-def _voted(bench: Bench, stage: str, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _control(bench: Bench, flagged: np.ndarray) -> Control | None:
+    """The rows that were `flagged`, judged once more where orders are left that were not shown."""
+    shown = ["round-0"] * len(flagged)
+    rows = flagged[bench.has_unseen(bench.instances, flagged, bench.options.tries, shown)]
+    if not len(rows):
+        return None
+    _, again = _voted(bench, "control", rows, shown[: len(rows)])
+    return bench.control(again, None, rows, len(flagged) - len(rows))
+
+
+def _voted(bench: Bench, stage: str, rows: np.ndarray, shown: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
     """(r, judges) how often each is right about `rows`, and (r,) whether enough of them answer it."""
     tries = bench.options.tries
-    found = [bench.hits(i, stage, bench.instances, rows, tries).sum(axis=1) for i in range(len(bench.voters))]
+    found = [bench.hits(i, stage, bench.instances, rows, tries, shown).sum(axis=1) for i in range(len(bench.voters))]
     right = np.stack(found, axis=1)
     return right, (right > bench.options.more_than + ALIKE).sum(axis=1) >= bench.options.n_votes
 

@@ -66,8 +66,8 @@ class RoundCount:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Flagged questions judged once more in as many new orders, as they were and as they are now: no figure here
-    selected anything."""
+    """Flagged questions judged once more in as many orders that were not shown before, as they were and as they are
+    now: no figure here selected anything."""
 
     was: Share
     """Flagged again, as they were: what is missing from 100 % is luck, not mending."""
@@ -75,6 +75,8 @@ class Control:
     """Flagged, as they are now; None where they were taken out."""
     difference: Difference | None
     """`now` less `was`, paired."""
+    n_left_out: int = 0
+    """Flagged questions with too few options for so many new orders."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Outcome:
     versions: tuple[Version, ...]
     rounds: tuple[RoundCount, ...]
     control: Control | None
-    """None where nothing was flagged."""
+    """None where nothing was flagged, or no flagged question has new orders left."""
     n_short: int = 0
     """Questions that could not be given as many options as were wanted."""
 
@@ -108,8 +110,11 @@ class Bench:
     work: Work
     advance: Advance
 
-    def hits(self, voter: int, stage: str, instances: Instances, rows: np.ndarray, k: int) -> np.ndarray:
-        """(r, k) of one voter about `rows` of `instances`; the first word of `stage` draws orders and folds.
+    def hits(
+        self, voter: int, stage: str, instances: Instances, rows: np.ndarray, k: int, shown: Sequence[str] = ()
+    ) -> np.ndarray:
+        """(r, k) of one voter about `rows` of `instances`; the first word of `stage` draws orders and folds, other ones
+        than the stage in `shown` did, of each row.
 
         Fits are kept, with what they say of all of `instances`, so that no other choice of `rows` takes a fit anew; of
         judges every answer is, so that they are asked anew and nothing is sent.
@@ -119,7 +124,7 @@ class Bench:
             kept = self.work.hits(f"{stage}-{voter}", (len(every), k), lambda: made.hits(instances, every, k, draw))
             found = kept[rows]
         else:
-            found = made.hits(instances, rows, k, draw)
+            found = made.hits(instances, rows, k, draw, shown)
         self.advance(1, note=f"{stage}: {made.name} {found.mean():.3f} right" if len(rows) else stage)
         return found
 
@@ -130,13 +135,18 @@ class Bench:
         self.advance(1, note=f"{sum(map(bool, found)):,} of {len(wanted):,} written")
         return found
 
-    def control(self, was: np.ndarray, now: np.ndarray | None, rows: np.ndarray) -> Control:
+    def has_unseen(self, instances: Instances, rows: np.ndarray, k: int, shown: Sequence[str]) -> np.ndarray:
+        """(r,) about which of `rows` every voter can be asked in `k` ways other than those of the stage in `shown`."""
+        found = [one.has_unseen(instances, rows, k, shown) for one in self.voters]
+        return np.logical_and.reduce(found)
+
+    def control(self, was: np.ndarray, now: np.ndarray | None, rows: np.ndarray, n_left_out: int) -> Control:
         """Of the flags (r,) of `rows` judged once more."""
         groups = np.unique(self.groups.numbers[rows], return_inverse=True)[1]
         if now is None:
-            return Control(Share.of_flags(was, groups), None, None)
+            return Control(Share.of_flags(was, groups), None, None, n_left_out)
         paired = paired_difference(was.astype(np.float64), now.astype(np.float64), groups)
-        return Control(Share.of_flags(was, groups), Share.of_flags(now, groups), paired)
+        return Control(Share.of_flags(was, groups), Share.of_flags(now, groups), paired, n_left_out)
 
     def versions(
         self,

@@ -86,7 +86,7 @@ class Rewriter(ServerSettings):
                 (self.max_tokens < 1, f"rewriter: max_tokens={self.max_tokens}, at least 1"),
             ]
         )
-        self.asks_chat(self.opened().abilities())
+        self.asks_chat(self.able())
 
     def settings(self) -> dict[str, Any]:
         """What decides what is written, with a hash of what is said to the model."""

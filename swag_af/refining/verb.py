@@ -224,6 +224,7 @@ class _Plan:
             audits=audits,
             said=(
                 *self._blindness(),
+                *_left_out(outcome, "--orders" if options.recipe == "cinepile" else "--tries"),
                 *_broken_sets(self.instances, kept),
                 *(line for one in self.voters for line in one.said()),
                 *left_out,
@@ -244,6 +245,20 @@ class _Plan:
 
 _DECIDES_LATER = ("unmended", "audit_models", "more_than", "votes")
 """Options that choose among answers and fits, which are of all questions whatever these say."""
+
+
+def _left_out(outcome: Outcome, flag: str) -> list[str]:
+    """How many flagged questions were not judged once more, for want of orders, of which `flag` says how many."""
+    control, n = outcome.control, outcome.first.n
+    n_left_out = n if control is None else control.n_left_out
+    if not n_left_out:
+        return []
+    why = "with so few options no order is left that was not shown when it was flagged, or too few"
+    if control is None:
+        return [
+            f"No flagged question was judged once more, so luck is not told from mending: {why}. Take fewer {flag}."
+        ]
+    return [f"{n_left_out:,} of {n:,} flagged questions were not judged once more: {why}."]
 
 
 def _broken_sets(before: Instances, kept: Instances) -> list[str]:

@@ -25,11 +25,15 @@ class Voter(Protocol):
     def name(self) -> str:
         """How reports call it."""
 
-    def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str) -> np.ndarray:
+    def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str, shown: Sequence[str] = ()) -> np.ndarray:
         """(r, k) how far it is right about `rows` in each try: 1, 0, or 1/t where t options tie with gold.
 
-        `draw` names a set of tries; another one is independent of it, as far as the model allows.
+        `draw` names a set of tries; another one is independent of it, as far as the model allows. What was seen in the
+        set that `shown` names, one for each row, is not shown again.
         """
+
+    def has_unseen(self, instances: Instances, rows: np.ndarray, k: int, shown: Sequence[str]) -> np.ndarray:
+        """(r,) whether there is enough that was not seen for `hits` with `shown`."""
 
     def said(self) -> list[str]:
         """What is to be told of its answers, a line each."""
@@ -56,12 +60,17 @@ class JudgeVoter:
     name: str
     """As it was asked for, with its address."""
 
-    def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str) -> np.ndarray:
+    def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str, shown: Sequence[str] = ()) -> np.ndarray:
         """As `Voter` says; an answer that cannot be read is a tie of all options."""
         chosen = [instances.instances[row] for row in rows.tolist()]
-        answered = self.judge.verdicts([self.question(one) for one in chosen], draw=draw, n=k)
+        answered = self.judge.verdicts([self.question(one) for one in chosen], draw=draw, n=k, shown=shown)
         pairs = zip(chosen, answered, strict=True)
         return np.array([[hit(verdict, one.answer) for verdict in given] for one, given in pairs]).reshape(-1, k)
+
+    def has_unseen(self, instances: Instances, rows: np.ndarray, k: int, shown: Sequence[str]) -> np.ndarray:
+        """As `Voter` says: of two options there are two orders, of three six."""
+        pairs = zip((instances.instances[row] for row in rows.tolist()), shown, strict=True)
+        return np.array([self.judge.has_unseen(self.question(one), n=k, shown=was) for one, was in pairs], bool)
 
     def reasons(self, instances: Sequence[Instance], draw: str) -> list[str]:
         """How the judge says it could tell, in a sentence or two, in one order."""
@@ -98,8 +107,8 @@ class FilterVoter:
     n_folds: int
     seed: int
 
-    def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str) -> np.ndarray:
-        """As `Voter` says; all instances are fitted on."""
+    def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str, shown: Sequence[str] = ()) -> np.ndarray:
+        """As `Voter` says; all instances are fitted on, and no other draw has the same fits."""
         first = int(np.random.default_rng((self.seed, *draw.encode())).integers(1 << 31))
         found = [
             probe(instances, "options", self.name, groups=self.groups, n_folds=self.n_folds, seed=first + i).hits
@@ -108,6 +117,10 @@ class FilterVoter:
         if any(len(hits) != len(instances) for hits in found):
             raise InputError(f"--judge {self.name}: cannot answer every question. Choose another.")
         return np.stack(found, axis=1)[rows]
+
+    def has_unseen(self, instances: Instances, rows: np.ndarray, k: int, shown: Sequence[str]) -> np.ndarray:
+        """Always."""
+        return np.ones(len(rows), bool)
 
     def said(self) -> list[str]:
         """Nothing."""

@@ -1,5 +1,8 @@
 """The judge: answers read or counted as ties, orders that places decide nothing in, likelihoods by a plain twin."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conftest import make_contexts_of
@@ -28,7 +31,7 @@ from swag_af.filters.checking import check_filter
 from swag_af.filters.judge.answers import LETTERS, YES_NO, named_in, shares_of
 from swag_af.filters.judge.asking import Question
 from swag_af.filters.judge.judge import JudgeFilter
-from swag_af.filters.judge.orders import orders_of
+from swag_af.filters.judge.orders import has_unseen_orders, orders_of, unseen_orders_of
 from swag_af.filters.registry import make_filter
 
 ABCD = LETTERS[:4]
@@ -191,6 +194,29 @@ def test_another_draw_is_another_order() -> None:
     assert orders_of(texts, 3, seed=0).tolist() != orders_of(texts, 3, seed=0, draw="again").tolist()
 
 
+@given(st.integers(2, 5), st.integers(1, 13), st.integers(0, 99))
+def test_orders_that_were_not_shown_are_new_distinct_and_as_many(m: int, n: int, seed: int) -> None:
+    texts = [f"text {i}" for i in range(m)]
+    shown = set(map(tuple, orders_of(texts, n, seed=seed, draw="first").tolist()))
+    is_left = math.factorial(m) - len(shown) >= n
+    assert has_unseen_orders(texts, n, seed=seed, shown="first") == is_left
+    if not is_left:
+        with pytest.raises(InputError, match=rf"{m} options: not {n} orders"):
+            unseen_orders_of(texts, n, seed=seed, draw="again", shown="first")
+        return
+    found = set(map(tuple, unseen_orders_of(texts, n, seed=seed, draw="again", shown="first").tolist()))
+    assert len(found) == n
+    assert not found & shown
+    assert {tuple(sorted(order)) for order in found} == {tuple(range(m))}
+
+
+def test_of_orders_that_were_not_shown_every_option_stands_in_every_place_as_often() -> None:
+    texts = [f"text {i}" for i in range(4)]
+    for seed in range(30):
+        orders = unseen_orders_of(texts, 8, seed=seed, draw="again", shown="first")
+        assert all(np.bincount(orders[:, place]).tolist() == [2] * 4 for place in range(4))
+
+
 # -------------------------------------------------------------------------------------------------- the contract
 
 
@@ -274,6 +300,27 @@ def test_gaps_in_log_probabilities_are_an_error_and_no_score() -> None:
         judge(Gaps(can=READS)).score(all_of(marked_pool(2)))
 
 
+def test_a_question_of_which_a_text_is_refused_is_a_tie_and_counted() -> None:
+    """One text that was too long ended the audit for good."""
+
+    class Refusing(FakeServer):
+        def _answer(self, body: dict[str, object]) -> Answer:
+            return Answer({}, "context_too_long") if "6 birds and 1 " in str(body) else super()._answer(body)
+
+    def marks_two(i: int, k: int) -> str:
+        return f"sees {k + 5} birds and {i} trees."
+
+    negatives = [[marks_two(i, k) for k in range(N_NEGATIVES)] for i in range(4)]
+    view = all_of(CandidatePool.from_texts(make_contexts_of(4, n_videos=4), negatives, tagger="none"))
+    made = judge(Refusing(can=READS), by="likelihood")
+    scores, plain = made.score(view), judge(FakeServer(can=READS), by="likelihood").score(view)
+    np.testing.assert_array_equal(scores[1], np.zeros(4))
+    np.testing.assert_array_equal(scores[[0, 2, 3]], plain[[0, 2, 3]])
+    assert made.said()[1:] == [
+        "judge[http://fake]: 1 of 16 answers could not be read and count as ties (context_too_long 1)"
+    ]
+
+
 def test_what_is_hidden_is_not_sent() -> None:
     for by in ("yes", "letter"):
         server = FakeServer(is_right=by_words)
@@ -313,14 +360,14 @@ def test_who_prefers_a_place_or_refuses_is_at_chance_exactly(chooses: object) ->
     assert audited(judge(FakeServer(chooses), by="letter")).accuracy == 0.25
 
 
-@pytest.mark.parametrize("by", ["yes", "letter"])
+@pytest.mark.parametrize("by", ["yes", "letter", "likelihood"])
 def test_a_server_that_refuses_whatever_it_is_asked_is_no_judge_at_chance(by: str) -> None:
     class Refusing(FakeServer):
         def _answer(self, body: object) -> Answer:
             return Answer({}, "refused_400", "no temperature but 1")
 
     with pytest.raises(InputError, match=r"http://fake: refuses every request \(refused_400: no temperature but 1\)"):
-        audited(judge(Refusing(), by=by))
+        audited(judge(Refusing(can=replace(READS, chat=True)), by=by))
 
 
 @pytest.mark.parametrize("chooses", [knows_nothing, has_opinions])
@@ -350,13 +397,16 @@ def test_places_and_what_could_not_be_read_are_told_once() -> None:
     made = judge(FakeServer(prefers_a), by="letter")
     made.score(all_of(marked_pool(5)))
     assert made.said() == [
+        "judge[http://fake]: the model that answered: fake",
         "judge[http://fake]: places named, of 4 options: A 100.0 %, B 0.0 %, C 0.0 %, D 0.0 % (without a preference "
-        "25.0 % each)"
+        "25.0 % each)",
     ]
     assert made.said() == []
     made = judge(FakeServer(refuses), by="letter")
     made.score(all_of(marked_pool(5)))
-    assert made.said() == ["judge[http://fake]: 20 of 20 answers could not be read and count as ties (unreadable 20)"]
+    assert made.said()[1:] == [
+        "judge[http://fake]: 20 of 20 answers could not be read and count as ties (unreadable 20)"
+    ]
 
 
 def test_more_options_than_letters_are_refused() -> None:

@@ -2,7 +2,9 @@
 
 import itertools
 import json
-from collections.abc import Callable
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -185,6 +187,84 @@ def test_the_control_tells_luck_from_mending(options: RefineOptions, meet: Meet)
     assert control.was.n < control.was.of
     assert control.difference is not None
     assert not control.difference.is_significant
+
+
+def shown_in(server: FakeServer) -> list[tuple[str, ...]]:
+    """The options of each question, as they were shown for a letter alone, in the order of the requests."""
+    asked = [prompt for prompt in server.prompts if prompt.endswith("Say the letter of one of them, and nothing else.")]
+    return [tuple(re.findall(r"^[A-Z]\. (.+)$", prompt, re.MULTILINE)) for prompt in asked]
+
+
+def knows_marks_alone(texts: Sequence[str]) -> int:
+    """The first text with a mark, and else a wrong one, so that no luck flags."""
+    return next((place for place, text in enumerate(texts) if MARK in text), int(not texts[0].endswith(" birds")))
+
+
+def with_options(data: Path, sizes: tuple[int, ...]) -> None:
+    """The questions with as many options as `sizes` say, one after the other."""
+    rows = []
+    for i, row in enumerate(lines_of(data)):
+        given, gold, m = row["options"], int(str(row["answer"])), sizes[i % len(sizes)]
+        assert isinstance(given, list)
+        wrong = [text for k, text in enumerate(given) if k != gold] + [f"sits down by {i} birds"]
+        rows.append({**row, "options": [given[gold], *wrong[: m - 1]], "answer": 0})
+    write_jsonl(data, rows)
+
+
+@pytest.mark.parametrize("writes", [marks_all, lambda prompt: "I cannot help with that."])
+def test_the_control_shows_orders_that_were_not_shown(
+    options: RefineOptions, meet: Meet, writes: Callable[[str], str]
+) -> None:
+    """Equal requests are one, so that a control by the orders that flagged gave the flags again."""
+    server = meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=writes))["blind"]
+    control = refine(options).about.control
+    assert control is not None
+    assert (control.was.of, control.n_left_out) == (N // 2, 0)
+    times = Counter(Counter(shown_in(server)).values())
+    n_again = 0 if writes is marks_all else 5 * (N // 2)  # as it was and as it is are one, and told apart by nothing
+    assert times == Counter({1: times[1]} | ({2: n_again} if n_again else {}))
+
+
+@pytest.mark.parametrize("recipe", ["cinepile", "mmmu-pro"])
+def test_questions_with_too_few_orders_are_left_out_of_the_control_and_counted(
+    options: RefineOptions, vote: RefineOptions, meet: Meet, data: Path, recipe: str
+) -> None:
+    """With two or three options the same orders came up again, and were no control."""
+    with_options(data, (2, 2, 3, 3, 4, 4))
+    servers = {name: FakeServer(knows_marks_alone) for name in ("blind", "one", "two", "three", "four")}
+    meet(**servers, writer=FakeServer(writes=marks_all))
+    refined = refine(options if recipe == "cinepile" else replace(vote, tries=5))
+    control = refined.about.control
+    assert refined.about.first.n == N // 2
+    assert control is not None
+    assert (control.was.of, control.n_left_out) == (4, 8)
+    assert control.now is None or control.now.of == 4
+    assert any(line.startswith("8 of 12 flagged questions were not judged once more") for line in refined.about.said)
+    assert open_refined(refined.path).about.control == control
+
+
+@pytest.mark.parametrize(("recipe", "flag"), [("cinepile", "--orders"), ("mmmu-pro", "--tries")])
+def test_where_no_orders_are_left_there_is_no_control_and_it_is_told(
+    options: RefineOptions, vote: RefineOptions, meet: Meet, data: Path, recipe: str, flag: str
+) -> None:
+    with_options(data, (2, 3))
+    servers = {name: FakeServer(knows_marks_alone) for name in ("blind", "one", "two", "three", "four")}
+    meet(**servers, writer=FakeServer(writes=marks_all))
+    refined = refine(options if recipe == "cinepile" else replace(vote, tries=5))
+    assert (refined.about.first.n, refined.about.control) == (N // 2, None)
+    (line,) = (one for one in refined.about.said if "judged once more" in one)
+    assert line.startswith("No flagged question was judged once more")
+    assert line.endswith(f"Take fewer {flag}.")
+
+
+def test_a_folder_of_before_is_read(options: RefineOptions, meet: Meet) -> None:
+    """Its control counts nobody who was left out."""
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refine(options)
+    about = json.loads((options.out / "refine.json").read_text())
+    assert about["control"].pop("n_left_out") == 0
+    (options.out / "refine.json").write_text(json.dumps(about))
+    assert open_refined(options.out).about.control is not None
 
 
 def test_an_opinion_is_held_in_every_order_and_when_judged_again(options: RefineOptions, meet: Meet) -> None:
@@ -424,6 +504,18 @@ def test_prices_give_money(options: RefineOptions, meet: Meet, tmp_path: Path) -
     (first, *_) = estimate(options, read_instances(options.data), [JudgeVoter(judge, "judge[blind]")], None)
     answers = 5 * N * judge.max_tokens
     assert first.money == pytest.approx(((first.tokens - answers) + 2 * answers) / 1e6, abs=1e-4)
+
+
+@pytest.mark.parametrize("more", ["", '["x"]\nprompt = 3.0\nanswer = 2.0\n'])
+def test_a_model_that_is_not_named_has_the_only_price(options: RefineOptions, tmp_path: Path, more: str) -> None:
+    """It was asked for by an empty name."""
+    (tmp_path / "p.toml").write_text('["m"]\nprompt = 1.0\nanswer = 2.0\n' + more)
+    dear = replace(options, judge=f"judge[http://h:1,prices={tmp_path / 'p.toml'}]", rewriter="", dry_run=True)
+    if more:
+        with pytest.raises(InputError, match=r"has prices of m, x, and no model is named. .*model=NAME\."):
+            costs(dear)
+        dear = replace(dear, judge=dear.judge[:-1] + ",model=m]")
+    assert costs(dear)[0].money == pytest.approx((costs(dear)[0].tokens + 5 * N * 16) / 1e6, abs=1e-4)
 
 
 VOTE = {"recipe": "mmmu-pro", "judge": "ngrams,chars", "rewriter": ""}
