@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from swag_af.data.tokens import capitalise, detokenize, tokenize
+from swag_af.data.tokens import capitalise, detokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,29 @@ def phrase(context: Context) -> str:
 
 
 def display(context: Context) -> tuple[str, str]:
-    """`(sent1, start)` as released: detokenised, each with a capital at its beginning, but for names such as iPhone. A
+    """`(sent1, start)` as released: `readable`, each with a capital at its beginning, but for names such as iPhone. A
     text of several lines, and one with signs of code, formulas or addresses, is as it is written."""
-    return _shown(context.sent1), _shown(context.start)
+    return _capitalised(context.sent1), _capitalised(context.start)
+
+
+def readable(text: str) -> str:
+    """`text` as people read it, on annotators' pages, in exports and in a release alike.
+
+    Where it visibly is tokenised, the blanks of its tokens are gone: `ca n't go .` becomes `can't go.` Any other text,
+    one of several lines, and one with signs of code, formulas or addresses is as it is written.
+    """
+    if _NO_SENTENCE.search(text) or not _TOKENISED.search(text):
+        return text
+    return detokenize(text.split())
 
 
 _NO_SENTENCE = re.compile(r"[\n<>=*\\^_|~@{}]|://")
+_TOKENISED = re.compile(
+    r"\s(?:[.,]|[?!]+|['\")\]])(?=\s|$)|(?:^|\s)(?:``|''|[(\[])(?=\s|$)|\s(?:n['’]t|['’](?:s|m|d|re|ve|ll))(?!\w)",
+    re.IGNORECASE,
+)
+"""What nobody writes: a blank before a mark or on both sides of a quote or a bracket, or a clitic by itself."""
 
 
-def _shown(text: str) -> str:
-    return text if _NO_SENTENCE.search(text) else capitalise(detokenize(tokenize(text)))
+def _capitalised(text: str) -> str:
+    return text if _NO_SENTENCE.search(text) else capitalise(readable(text))

@@ -48,6 +48,8 @@ def verify_export(options: ExportOptions) -> None:
             f"{command('verify', 'agreement', options.out)}"
         )
         return
+    if done.warning is not None:
+        say(f"Warning: {done.warning}", "")
     say(f"{several(done.n, 'task')} for people elsewhere: {' and '.join(map(str, done.files))}")
     say(f"{done.key} says which ending is gold: keep it here, and upload it nowhere.", "")
     say(f"When answers are back: {command('verify', 'import', options.run, 'FILE', '--key', done.key)}")
@@ -55,6 +57,7 @@ def verify_export(options: ExportOptions) -> None:
 
 def verify_import(options: ImportOptions) -> None:
     """Print how many verdicts there are, and what was dropped."""
+    from swag_af.judging.verdicts import told_apart
     from swag_af.verify.exchange.verb import import_verdicts
 
     done = import_verdicts(options)
@@ -65,6 +68,8 @@ def verify_import(options: ImportOptions) -> None:
         f"{several(items, 'item')}"
     )
     say(f"answers dropped: {', '.join(f'{n:,} {why}' for why, n in done.dropped.most_common()) or 'none'}")
+    if apart := told_apart(verdict.item for verdict in done.verdicts):
+        say(apart)
     say("", f"Written to {options.out}. Next: {command('verify', 'agreement', options.out)}")
 
 
@@ -73,7 +78,7 @@ def verify_agreement(options: AgreementOptions) -> None:
     from swag_af.data.files import check_output, write_json
     from swag_af.judging.agreement import agreement_rows, annotator_rows, consensus_rows, distribution_rows, measure
     from swag_af.judging.consensus import counted_of
-    from swag_af.judging.verdicts import read_verdicts
+    from swag_af.judging.verdicts import read_verdicts, told_apart
 
     if options.json is not None:
         check_output(options.json, force=options.force)
@@ -87,6 +92,7 @@ def verify_agreement(options: AgreementOptions) -> None:
         f"{several(found.n_verdicts, 'verdict')} of {several(n_people, 'person', 'people')} on "
         f"{several(found.n_items, 'item')}, {found.n_shared_items:,} of them judged twice or more",
         *_left_out(dropped, len(every) - len(counted)),
+        *filter(None, [told_apart(verdict.item for verdict in counted)]),
         "",
     )
     for rows in (distribution_rows(found), agreement_rows(found), consensus_rows(found), annotator_rows(found)):

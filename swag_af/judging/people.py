@@ -66,7 +66,7 @@ def _read_all(paths: Sequence[Path], pool_identity: str) -> list[Verdict]:
             if given in file_of:
                 raise InputError(
                     f"{path}: {verdict.annotator} judged item {verdict.item.id} in {file_of[given]} too. Remove one of "
-                    "them."
+                    "them, or put the files together with `swag-af verify import`, which counts the first."
                 )
             file_of[given] = path
             verdicts.append(verdict)

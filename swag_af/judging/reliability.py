@@ -4,7 +4,7 @@ Every figure is a function of sums over items, so that a bootstrap over items co
 take seconds. Which of them are printed, and the paper's figures, are in `agreement`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +14,13 @@ from swag_af.judging.verdicts import RATINGS
 
 N_BOOTSTRAPS = 500
 MIN_BOOTSTRAP_ITEMS = 10
-"""With fewer items a figure has no interval: too few to resample."""
+"""With fewer items a figure has no interval: too few to resample. Of agreement only shared items count."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with its 95 % interval, by a bootstrap over items; None where it is not defined, and no interval where
-    all items are alike, which says nothing of others."""
+    """A number with its 95 % interval, by a bootstrap over the items that it is made of; None where it is not defined,
+    and no interval where all items are alike, which says nothing of others."""
 
     value: float | None
     low: float | None = None
@@ -28,8 +28,13 @@ class Figure:
 
 
 def figures_of(labels: Labels, *, seed: int) -> dict[str, Figure]:
-    """Every figure of `labels` by its name, with an interval where there are items enough."""
-    return _figures(_sums_of_items(labels), seed=seed)
+    """Every figure of `labels` by its name, with an interval where there are items enough: of agreement those that two
+    annotators or more have judged."""
+    sums = _sums_of_items(labels)
+    shared = sums["rating_pairs"][:, 1] > 0  # (I,)
+    agreement = {name: table[shared] for name, table in sums.items() if not name.startswith(("found", "generated"))}
+    shares = {name: table for name, table in sums.items() if name not in agreement}
+    return _figures(agreement, _agreement, seed=seed) | _figures(shares, _shares, seed=seed)
 
 
 def krippendorff(coincidences: np.ndarray, metric: str = "nominal") -> np.ndarray:
@@ -102,9 +107,14 @@ def _sum_by(group: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.stack([np.bincount(group, weights=column) for column in values.T], axis=1)
 
 
-def _figures(sums: Mapping[str, np.ndarray], *, seed: int) -> dict[str, Figure]:
+def _figures(
+    sums: Mapping[str, np.ndarray],
+    evaluate: Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]],
+    *,
+    seed: int,
+) -> dict[str, Figure]:
     n = len(next(iter(sums.values())))
-    values = _evaluate({name: table.sum(axis=0, keepdims=True) for name, table in sums.items()})
+    values = evaluate({name: table.sum(axis=0, keepdims=True) for name, table in sums.items()})
     n_bootstraps = N_BOOTSTRAPS if n >= MIN_BOOTSTRAP_ITEMS else 0
     rng = np.random.default_rng(seed)
     drawn: dict[str, list[np.ndarray]] = {name: [] for name in sums}
@@ -114,21 +124,22 @@ def _figures(sums: Mapping[str, np.ndarray], *, seed: int) -> dict[str, Figure]:
         weights = np.bincount(rng.integers(n, size=n), minlength=n)  # (I,)
         for name, total in zip(sums, np.split(weights @ table, ends), strict=True):
             drawn[name].append(total)
-    resampled = _evaluate({name: np.stack(rows) for name, rows in drawn.items()}) if n_bootstraps else {}
+    resampled = evaluate({name: np.stack(rows) for name, rows in drawn.items()}) if n_bootstraps else {}
     return {name: _figure(float(value[0]), resampled.get(name)) for name, value in values.items()}
 
 
 def _figure(value: float, resampled: np.ndarray | None) -> Figure:
     if np.isnan(value):
         return Figure(None)
-    if resampled is None or np.isnan(resampled).any() or np.ptp(resampled) < 1e-12:
+    defined = np.empty(0) if resampled is None else resampled[~np.isnan(resampled)]
+    if not len(defined) or np.ptp(defined) < 1e-12:
         return Figure(value)
-    low, high = np.quantile(resampled, [0.025, 0.975])
+    low, high = np.quantile(defined, [0.025, 0.975])
     return Figure(value, float(low), float(high))
 
 
-def _evaluate(totals: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Every figure (B,) of sums (B, d)."""
+def _agreement(totals: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Every figure of agreement (B,) of sums (B, d)."""
     figures = {}
     for kind in ("rating", "rank"):
         matrices = totals[f"{kind}_coincidences"].reshape(-1, 3, 3)
@@ -139,6 +150,12 @@ def _evaluate(totals: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     for kind in ("rating", "rank", "top2"):
         pairs = totals[f"{kind}_pairs"]
         figures[f"{kind}_pairwise"] = _ratio(pairs[:, 0], pairs[:, 1])
+    return figures
+
+
+def _shares(totals: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Every share of labels (B,) of sums (B, d)."""
+    figures: dict[str, np.ndarray] = {}
     for kind in ("found", "generated"):
         for name, labels in (("ranks", RANKS), ("ratings", RATINGS)):
             counts = totals[f"{kind}_{name}"]

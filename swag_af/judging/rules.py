@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from swag_af.judging.verdicts import Judgement, Rating, is_example, rank_endings
+from swag_af.judging.verdicts import TOO_FEW, Judgement, Rating, is_example, rank_endings, rows_apart
 
 LEFT_OUT: dict[str, str] = {
     "not_judged": "no verdict on it, or only of annotators who were screened out",
@@ -60,15 +60,22 @@ def found_examples(
     With `keep_second` the second best ending is a distractor where fewer than `n_distractors` are left without it: SWAG
     showed six endings of which four were needed, and where wrong answers were matched all that there are may be needed.
     Of the rounds of a row the first that makes a question counts, so a refilled round is looked at only where the
-    ones before failed (footnote 6); the reason is that of the last.
+    ones before failed (footnote 6); the reason is that of the last. Where a round was shown with several sets of
+    endings, the row makes a question only if none of its judgements rejects gold.
     """
     found: list[tuple[Example, Judgement]] = []
     left_out: Counter[str] = Counter()
     rounds = _rounds_of(judgements)
+    apart = rows_apart(judgement.item for judgement in judgements)
     fewest = n_distractors if keep_second else 0
     for row in range(n_rows):
         reason: str | None = "not_judged"
-        for judgement in rounds.get(row, ()):
+        of_row = rounds.get(row, [])
+        rejection = next(filter(None, map(_rejection_of_gold, of_row)), None) if row in apart else None
+        if rejection is not None:
+            left_out[rejection] += 1
+            continue
+        for judgement in of_row:
             reason = why_not_found(judgement, n_distractors, fewest=fewest)
             if reason is None:
                 found.append((found_example(judgement, fewest=fewest), judgement))
@@ -103,15 +110,21 @@ def why_not_found(judgement: Judgement, n_distractors: int, *, fewest: int = 0) 
 
     `fewest` is that of `distractors_of`; above 0 it takes the place of SWAG's number of sensible endings.
     """
-    if not gold_is_preferred(judgement):
-        return "gold_not_preferred"
-    if judgement.ratings[0] == "gibberish":
-        return "gold_gibberish"
+    rejection = _rejection_of_gold(judgement)
+    if rejection is not None:
+        return rejection
     if not fewest and not is_example(judgement):
         return "too_few_sensible"
     if len(distractors_of(judgement, fewest)) < n_distractors:
         return "too_few_distractors"
     return None
+
+
+def _rejection_of_gold(judgement: Judgement) -> str | None:
+    """The reason of LEFT_OUT why gold is no answer to this judgement; None where it is one."""
+    if not gold_is_preferred(judgement):
+        return "gold_not_preferred"
+    return "gold_gibberish" if judgement.ratings[0] == "gibberish" else None
 
 
 def why_not_second(judgement: Judgement, split: str) -> str | None:
@@ -144,6 +157,14 @@ def distractors_of(judgement: Judgement, fewest: int = 0) -> list[int]:
     ]
     others = [place for place in sensible if place != judgement.second]
     return others if len(others) >= fewest else sensible
+
+
+def most_distractors(n_negatives: int, *, keep_second: bool = False) -> int:
+    """The most distractors of a question, whatever people say, where an item shows gold and so many negatives; 0 where
+    no verdict makes a question. `keep_second` as in `found_examples`."""
+    if keep_second:
+        return n_negatives
+    return n_negatives - 1 if 1 + n_negatives > TOO_FEW else 0
 
 
 def likeliest_last(places: Iterable[int], judgement: Judgement) -> list[int]:

@@ -8,7 +8,7 @@ endings. Collecting verdicts, statistics over them, and releasing a dataset happ
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.records import parse_record
 from swag_af.data.urls import command
@@ -209,27 +209,69 @@ def as_record(verdict: Verdict) -> dict[str, Any]:
 
 
 def read_verdicts(path: Path, pool_identity: str | None = None) -> list[Verdict]:
-    """The verdicts of a file, checked; InputError names the line that is invalid, or belongs to another pool."""
+    """The verdicts of a file, checked; InputError names the line that is invalid, or belongs to another pool.
+
+    The columns of every item are in one order (`with_ordered_columns`), so that the same endings are the same item
+    whichever seed laid them out. Where somebody judged them in two orders, the first verdict counts. Without
+    `pool_identity` the first line that names a pool says which it is.
+    """
     if path.suffix.lower() in (".csv", ".tsv"):
         how = command("verify", "import", "RUN", path, "--key", "KEY")
         raise InputError(
             f"{path}: a table, as platforms give answers back, and no file of verdicts. `{how}` makes one of it, with "
             "the key that `verify export` left beside the tasks."
         )
-    verdicts = []
+    verdicts: dict[tuple[Item, str], Verdict] = {}
     seen: set[tuple[Item, str]] = set()
+    pool, whose = pool_identity, "this run"
     for number, record in read_jsonl(path):
         where = f"{path}, line {number}"
         verdict = _verdict_of(record, where)
-        if pool_identity is not None and record.get("pool", pool_identity) != pool_identity:
-            raise InputError(f"{where}: a verdict on another pool. Give the verdicts of this run.")
+        if pool is None and record.get("pool") is not None:
+            pool, whose = record["pool"], f"one run: line {number} is of the first pool here"
+        if pool is not None and record.get("pool", pool) != pool:
+            raise InputError(f"{where}: a verdict on another pool. Give the verdicts of {whose}.")
         if (verdict.item, verdict.annotator) in seen:
             raise InputError(f"{where}: {verdict.annotator} judged item {verdict.item.id} before. Remove one of them.")
         seen.add((verdict.item, verdict.annotator))
-        verdicts.append(verdict)
+        ordered = with_ordered_columns(verdict)
+        verdicts.setdefault((ordered.item, ordered.annotator), ordered)
     if not verdicts:
         raise InputError(f"{path}: no verdicts in it. `swag-af verify export` writes them.")
-    return verdicts
+    return list(verdicts.values())
+
+
+def with_ordered_columns(verdict: Verdict) -> Verdict:
+    """The same verdict with gold first and the other columns ascending; what was said moves with its ending."""
+    item = verdict.item
+    order = sorted(range(len(item.columns)), key=item.columns.__getitem__)
+    return replace(
+        verdict,
+        item=replace(item, columns=tuple(item.columns[place] for place in order)),
+        ratings=tuple(verdict.ratings[place] for place in order),
+        best=order.index(verdict.best),
+        second=order.index(verdict.second),
+    )
+
+
+def rows_apart(items: Iterable[Item]) -> set[int]:
+    """The rows that were shown with different endings in one round, as by exports of several seeds: their verdicts
+    cannot be brought together."""
+    columns_of: dict[tuple[int, int], set[frozenset[int]]] = {}
+    for item in items:
+        columns_of.setdefault((item.row, item.round), set()).add(frozenset(item.columns))
+    return {row for (row, _), shown in columns_of.items() if len(shown) > 1}
+
+
+def told_apart(items: Iterable[Item]) -> str | None:
+    """A line on `rows_apart`; None where there are none."""
+    n = len(rows_apart(items))
+    if not n:
+        return None
+    return (
+        f"{several(n, 'context')} shown with different endings in one round, as by several --seed: each set of endings "
+        "is judged by itself, and `swag-af release` takes a question only where none of them rejects gold."
+    )
 
 
 def check_in_pool(items: Iterable[Item], counts: np.ndarray, where: object) -> None:

@@ -1,6 +1,7 @@
 """The dataset card, `README.md`: how the dataset was made, and the numbers that are known about it.
 
-What only its publisher knows (licence, citation, source of the captions) is marked to be filled in.
+What only its publisher knows (licence, citation, source of the captions, often their language) is marked to be filled
+in.
 """
 
 from collections import Counter
@@ -59,11 +60,14 @@ _TO_FILL_IN = (
     "**Citation** and address (`citeAs` and `url` in `croissant.json`):",
     "**Contact**, and how to have an entry removed:",
 )
+_IF_UNKNOWN = (
+    "**Language** of the captions (`language:` at the head of this file, `inLanguage` in `croissant.json`):",
+)
 _IF_VERIFIED = ("**Annotators**: how they were found, instructed and paid:",)
 
 
 def _to_fill_in(dataset: Dataset) -> list[str]:
-    lines = [*_TO_FILL_IN, *(_IF_VERIFIED if dataset.opinions else ())]
+    lines = [*_TO_FILL_IN, *(() if dataset.is_english else _IF_UNKNOWN), *(_IF_VERIFIED if dataset.opinions else ())]
     return [line.replace("captions", "texts") for line in lines] if dataset.run.is_matched else lines
 
 

@@ -1,7 +1,7 @@
 """`croissant.json`: the files, their hashes and their columns, in the dataset format Croissant 1.0 of ML Commons.
 
-Made without a library; the tests check it with `mlcroissant`. Licence, citation and address are left for the publisher
-to add.
+Made without a library; the tests check it with `mlcroissant`. Licence, citation, address and, where the pool does not
+know it, the language are left for the publisher to add.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def croissant(folder: Path, dataset: Dataset) -> dict[str, Any]:
         "description": f"{len(dataset.questions):,} multiple-choice questions of {1 + dataset.options.n_distractors} "
         f"endings, made by Adversarial {method} (Zellers et al. {year}). README.md tells how.",
         "keywords": [f"adversarial {method.lower()}", "multiple choice", "commonsense"],
-        "inLanguage": "en",
+        **({"inLanguage": "en"} if dataset.is_english else {}),
         "version": "1.0.0",
         "distribution": [_file(folder, name) for name in columns_of],
         "recordSet": [_record_set(name, columns) for name, columns in columns_of.items()],

@@ -12,8 +12,8 @@ from swag_af.data.run import Run
 from swag_af.data.splits import fill_shares
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import Opinions, opinions_of
-from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_examples, second_examples
-from swag_af.judging.verdicts import Judgement
+from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_examples, most_distractors, second_examples
+from swag_af.judging.verdicts import N_ENDINGS, TOO_FEW, Judgement, told_apart
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS, Question, drawn_examples, make_questions
 from swag_af.releasing.rationales import Rationales, rationale_run, rationales_of
@@ -58,6 +58,12 @@ class Dataset:
     def is_drawn(self) -> bool:
         """Whether the wrong endings are those that a run of filters began with, drawn at random."""
         return self.run.matching is None and self.iteration == 0
+
+    @property
+    def is_english(self) -> bool:
+        """Whether its contexts are English as far as the pool knows: `swag-af contexts` made them, which drops captions
+        in other languages."""
+        return bool(self.run.pool.manifest.get("contexts"))
 
     def of_split(self, split: str) -> list[Question]:
         """The questions of one split."""
@@ -129,7 +135,7 @@ def _found(
     kept = run.matching is not None
     found, counts = found_examples(opinions.judgements, len(assignment), options.n_distractors, keep_second=kept)
     left_out = {reason: counts[reason] for reason in LEFT_OUT}
-    _check_some(found, left_out, options)
+    _check_some(found, left_out, _most_distractors(assignment, opinions, keep_second=kept), options)
     return [*found], left_out
 
 
@@ -170,12 +176,25 @@ def _check_enough(run: Run, options: ReleaseOptions) -> None:
         )
 
 
-def _check_some(found: Found, left_out: dict[str, int], options: ReleaseOptions) -> None:
-    if not found:
-        raise InputError(
-            f"{', '.join(map(str, options.verdicts))}: not one of {sum(left_out.values()):,} contexts makes a question "
-            f"({drop_reasons(left_out)}). Collect more verdicts, or ask for fewer --n-distractors."
-        )
+def _most_distractors(assignment: np.ndarray, opinions: Opinions, *, keep_second: bool) -> int:
+    """The most distractors of a question, whatever people say of the endings that they are shown, or were."""
+    judged = max(len(judgement.item.columns) for judgement in opinions.judgements)
+    shown = max(judged, min(N_ENDINGS, assignment.shape[1]))
+    return most_distractors(shown - 1, keep_second=keep_second)
+
+
+def _check_some(found: Found, left_out: dict[str, int], most: int, options: ReleaseOptions) -> None:
+    """Raise InputError where nothing is found; `most` distractors a question can be had at all."""
+    if found:
+        return
+    advice = "Collect more verdicts, or ask for fewer --n-distractors."
+    if most < options.n_distractors:
+        other = f"Ask for --n-distractors {most}" if most else f"Filter with --n-negatives {TOO_FEW} or more"
+        advice = f"No verdict could help: items show too few negatives for {options.n_distractors}. {other}."
+    raise InputError(
+        f"{', '.join(map(str, options.verdicts))}: not one of {sum(left_out.values()):,} contexts makes a question "
+        f"({drop_reasons(left_out)}). {advice}"
+    )
 
 
 def told_iterations(run: Run) -> str:
@@ -186,7 +205,8 @@ def told_iterations(run: Run) -> str:
 
 def shortfalls(dataset: Dataset) -> list[str]:
     """A sentence for each split that has less than half of the questions asked for, one for a run that is not finished,
-    and one where a matching has too few folds for style to be measured."""
+    one where a matching has too few folds for style to be measured, and one on contexts that were shown with different
+    endings in one round."""
     run = dataset.run
     short = [
         f"iteration {dataset.iteration} is released, and {run.n_finished} of {run.n_planned} that were planned are "
@@ -197,10 +217,12 @@ def shortfalls(dataset: Dataset) -> list[str]:
         f"style cannot be measured in {n_groups} groups, which are the folds of the matching. Match in {FEWEST_GROUPS} "
         "--folds or more; with near-duplicates in several folds it takes more."
     ]
+    apart = told_apart(verdict.item for verdict in dataset.opinions.counted) if dataset.opinions else None
     return [
         *(short if run.n_finished < run.n_planned else []),
         *_small_splits(dataset),
         *(few if run.is_matched and n_groups < FEWEST_GROUPS else []),
+        *([apart] if apart else []),
     ]
 
 

@@ -24,9 +24,9 @@ def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
     lines = [
         "---",
         f"pretty_name: {json.dumps(dataset.options.out.resolve().name, ensure_ascii=False)}",
-        "language:\n- en",
+        *(["language:\n- en"] if dataset.is_english else []),
         "license: unknown",
-        "multilinguality:\n- monolingual",
+        *(["multilinguality:\n- monolingual"] if dataset.is_english else []),
         f"annotations_creators:\n{annotators}",
         f"language_creators:\n- found{_of_endings(dataset)}",
         f"size_categories:\n- {size_category(len(dataset.questions))}",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swag_af.data.context import Context, display
+from swag_af.data.context import Context, display, readable
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.judging.rules import Example
@@ -24,10 +24,11 @@ class Question:
 
     context: Context
     sent1: str
-    """The first sentence, detokenised, with a capital at its beginning."""
+    """The first sentence, `readable`, with a capital at its beginning."""
     start: str
-    """The beginning of the second sentence, detokenised too."""
+    """The beginning of the second sentence likewise."""
     answer: str
+    """`readable`, as the distractors are."""
     distractors: tuple[str, ...]
     """Least likely first where there are verdicts; possibly more than the `n_choices` - 1 that are shown, in another
     order: one that rises tells which ending does not belong to it."""
@@ -92,7 +93,7 @@ def make_questions(
         if example.row not in shown:
             shown[example.row] = display(context)
         sent1, start = shown[example.row]
-        texts = [run.pool.text(example.row, column) for column in (example.answer, *example.distractors)]
+        texts = [readable(run.pool.text(example.row, column)) for column in (example.answer, *example.distractors)]
         fold = int(run.pool.groups[example.row]) if run.is_matched else None
         made = Question(context, sent1, start, texts[0], tuple(texts[1:]), example, 1 + n_distractors, split, fold=fold)
         questions.append(made)

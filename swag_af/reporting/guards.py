@@ -32,7 +32,11 @@ def guard_sentences(run: Run) -> list[str]:
     manifest = read_manifest(run.path, "run")
     is_same = manifest["pool_identity"] == run.pool.identity
     honoured = is_same and run.matching is None and not manifest.get("options", {}).get("ignore_guard")
-    why = "ignored the guard" if is_same and run.matching is None else "was made when the pool was guarded otherwise, or not"
+    why = (
+        "ignored the guard"
+        if is_same and run.matching is None
+        else "was made when the pool was guarded otherwise, or not"
+    )
     said = (
         "Flagged endings were kept out of every assignment."
         if honoured

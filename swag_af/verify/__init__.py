@@ -3,6 +3,7 @@
 Reading order (each file or folder imports only those named before it):
 
     options        the options of the verbs `verify ...`
+    prospects      whether verdicts can make questions at all
     schema         the tables of a verification, and the engine they live in
     store          opens and reads the tables: answers, and the settings of the verification
     backup         all answers in one file: the verb `verify backup`

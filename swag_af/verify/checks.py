@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select, union, update
 
 from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
@@ -27,7 +27,7 @@ from swag_af.verify.qualification import (
     read_questions,
     shuffled,
 )
-from swag_af.verify.schema import checks, tasks, writing
+from swag_af.verify.schema import checks, golds, tasks, writing
 from swag_af.verify.store import Store
 
 N_CHECKS = 200
@@ -135,17 +135,26 @@ def keep_checks(store: Store, questions: Iterable[tuple[int | None, Qualificatio
     given = {one.id: (row, one) for row, one in questions}
     with writing(store.engine) as connection:
         known = set(connection.scalars(select(checks.c.id)))
-        lines = [{"id": id, "row": row, "question": asdict(one)} for id, (row, one) in given.items() if id not in known]
+        lines = [{"id": id, "row": row, "question": _kept(one)} for id, (row, one) in given.items() if id not in known]
         if lines:
             connection.execute(insert(checks), lines)
+        there = {(line.question, line.row) for line in connection.execute(select(golds))}
+        new = [(id, row) for id, (_, one) in given.items() for row in one.golds if (id, row) not in there]
+        if new:
+            connection.execute(insert(golds), [{"question": id, "row": row} for id, row in new])
         for id in known & set(given):
             if check_of(connection, id) != given[id][1]:
                 _replace(connection, given[id][1])
 
 
+def _kept(question: QualificationQuestion) -> dict[str, Any]:
+    """The question as the store keeps it: as in a file; its golds stand in a table."""
+    return {name: value for name, value in asdict(question).items() if name != "golds"}
+
+
 def _replace(connection: Connection, question: QualificationQuestion) -> None:
     """Put other known answers in the place of those of a check, and mark again what was answered."""
-    connection.execute(update(checks).where(checks.c.id == question.id).values(question=asdict(question)))
+    connection.execute(update(checks).where(checks.c.id == question.id).values(question=_kept(question)))
     answered = select(tasks).where(tasks.c.item == question.id, tasks.c.passed.is_not(None))
     for task in connection.execute(answered).all():
         passed = passes(question, task.ratings, task.best, task.second)
@@ -171,8 +180,25 @@ def due_check(connection: Connection, annotator: str, attention: Attention) -> Q
     done = [one for one in answered if one.row is not None or one.is_check]
     block, n_of_block = divmod(len(done), attention.every)
     is_due = n_of_block >= attention.place(annotator, block) and not any(one.is_check for one in done[:n_of_block])
+    if not is_due:
+        return None
     known = {one.item for one in answered}  # in the qualification, too
-    return next((one for one in attention.order(annotator) if one.id not in known), None) if is_due else None
+    row_of = {line.id: line.row for line in connection.execute(select(checks.c.id, checks.c.row))}
+    met = set(connection.scalars(rows_met(annotator)))
+    new = (one for one in attention.order(annotator) if one.id not in known and row_of.get(one.id) not in met)
+    return next(new, None)
+
+
+def rows_met(annotator: str) -> Any:
+    """The query for the rows of which `annotator` has answered a text, in an item, a check, or a drawn question."""
+    of_checks = select(checks.c.row).join(tasks, tasks.c.item == checks.c.id)
+    of_golds = select(golds.c.row).join(tasks, tasks.c.item == golds.c.question)
+    return union(
+        *(
+            query.where(tasks.c.annotator == annotator, tasks.c.answered_at.is_not(None), row.is_not(None))
+            for query, row in ((select(tasks.c.row), tasks.c.row), (of_checks, checks.c.row), (of_golds, golds.c.row))
+        )
+    )
 
 
 def counts_as_work() -> Any:

@@ -19,7 +19,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import Item, Verdict, is_example, judge, make_items, refill
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.schema import annotators, checks, items, settings, tasks, writing
+from swag_af.verify.schema import annotators, checks, golds, items, settings, tasks, writing
 from swag_af.verify.store import Store, verdict_of
 
 DISAGREEMENT, BEGUN, REFILLED, UNTOUCHED = range(4)
@@ -48,12 +48,13 @@ class Rules:
 
 def rules_of(run: Run, options: ServeOptions) -> Rules:
     """The rules of `verify serve` for the endings of a run."""
-    per_item = options.annotators_per_item, options.max_annotators_per_item
+    per_item = options.annotators_per_item, options.most_annotators
     return Rules(run.assignment(options.iteration), *per_item, options.seed, run.pool)
 
 
 def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
-    """Add the items that the store lacks, and settle all if the rules changed; returns how many items there are."""
+    """Add the items that the store lacks, and settle all if the rules changed; returns how many there are, refills not
+    counted."""
     order = _drawn(len(rules.assignment), limit, seed)
     made = make_items(rules.assignment, seed=seed)
     now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators}
@@ -72,7 +73,13 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
                 settle(connection, item, rules)
             connection.execute(delete(settings).where(settings.c.name == "rules"))
             connection.execute(insert(settings).values(name="rules", value=now))
-        return connection.scalar(select(func.count()).select_from(items)) or 0
+        return connection.scalar(select(func.count()).select_from(items).where(items.c.round == 0)) or 0
+
+
+def is_begun(store: Store) -> bool:
+    """Whether somebody has answered anything."""
+    with store.engine.connect() as connection:
+        return bool(connection.scalar(select(exists().where(tasks.c.answered_at.is_not(None)))))
 
 
 def _drawn(n_rows: int, limit: int | None, seed: int) -> np.ndarray:
@@ -127,12 +134,13 @@ def _first_open(connection: Connection, annotator: str, condition: Any, fewest: 
         tasks.c.annotator == annotator,
         or_(tasks.c.item != items.c.id, tasks.c.answered_at.is_not(None)),
     )
-    checked = exists().where(
+    checked = exists().where(  # where --limit has grown
         checks.c.row == items.c.row, tasks.c.item == checks.c.id, tasks.c.annotator == annotator
-    )  # where --limit has grown
+    )
+    met = exists().where(golds.c.row == items.c.row, tasks.c.item == golds.c.question, tasks.c.annotator == annotator)
     return connection.execute(
         select(items)
-        .where(items.c.is_open, condition, ~seen, ~checked)
+        .where(items.c.is_open, condition, ~seen, ~checked, ~met)
         .order_by(*order if fewest is None else (fewest, *order))
         .limit(1)
     ).one_or_none()

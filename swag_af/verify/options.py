@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import Literal
 
@@ -30,8 +31,9 @@ class ServeOptions(Options):
     """Draws the endings, the order of the contexts, and each annotator's order of the endings; breaks ties."""
     annotators_per_item: int = 1
     """People who judge an item (Zellers et al. 2018, 3.5: one)."""
-    max_annotators_per_item: int = 3
-    """People who judge it at most, when those before disagree: no ending is best to more than half of them."""
+    max_annotators_per_item: int | None = None
+    """People who judge it at most, when those before disagree: no ending is best to more than half of them. Three when
+    not given, or --annotators-per-item where these are more."""
     items_per_annotator: int | None = None
     """Items a person judges before the end is shown; all there are when not given."""
     lease_minutes: float = 30.0
@@ -126,9 +128,10 @@ class ServeOptions(Options):
                     for name in at_least_one
                 ),
                 (
-                    self.max_annotators_per_item < self.annotators_per_item,
+                    self.most_annotators < self.annotators_per_item,
                     f"--max-annotators-per-item {self.max_annotators_per_item}: below --annotators-per-item",
                 ),
+                ((self.completion_items or 0) > (self.items_per_annotator or inf), self._too_many_to_complete),
                 *(
                     (not 0 <= getattr(self, name) <= 1, f"--{name.replace('_', '-')}: from 0 to 1")
                     for name in ("qualification_share", "min_gold_share", "min_check_share")
@@ -164,6 +167,21 @@ class ServeOptions(Options):
             ]
         )
 
+    @property
+    def _too_many_to_complete(self) -> str:
+        return (
+            f"--completion-items {self.completion_items}: above --items-per-annotator, so that nobody has ever enough"
+        )
+
+    @property
+    def most_annotators(self) -> int:
+        """People who judge an item at most."""
+        given = self.max_annotators_per_item
+        return max(MOST_ANNOTATORS, self.annotators_per_item) if given is None else given
+
+
+MOST_ANNOTATORS = 3
+"""People who judge an item at most, when nothing else is said."""
 
 _NEEDING = {
     "qualification": ("qualification_questions", "qualification_share"),

@@ -4,17 +4,15 @@ The order depends on a secret, the seed, the item and the annotator only, so tha
 loaded again.
 """
 
-import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, count, zip_longest
 
 import numpy as np
 
+from swag_af.data.context import Context, display, readable
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
-from swag_af.data.tokens import capitalise, detokenize, tokenize
 from swag_af.verify.qualification import QualificationQuestion
 
 
@@ -40,31 +38,15 @@ def shown_item(
         rng = np.random.default_rng((seed, zlib.crc32(item.encode()), zlib.crc32(annotator.encode())))
     else:
         rng = secret_rng(secret, f"{item} {annotator} {seed}")
-    return _shown(context.sent1, context.start, endings, rng)
+    return _shown(context, endings, rng)
 
 
 def shown_question(question: QualificationQuestion, *, secret: str, annotator: str) -> Shown:
     """A qualification question; nobody can foretell its order who does not know the secret."""
     rng = secret_rng(secret, f"{question.id} {annotator}")
-    return _shown(question.sent1, question.start, question.endings, rng)
+    return _shown(Context(question.sent1, question.start, ""), question.endings, rng)
 
 
-def _shown(sent1: str, start: str, endings: Sequence[str], rng: np.random.Generator) -> Shown:
+def _shown(context: Context, endings: Sequence[str], rng: np.random.Generator) -> Shown:
     order = tuple(rng.permutation(len(endings)).tolist())
-    return Shown(
-        capitalise(readable(sent1)), capitalise(readable(start)), tuple(readable(endings[i]) for i in order), order
-    )
-
-
-def readable(text: str) -> str:
-    """`text` without the blanks of its tokens: `ca n't go .` becomes `can't go.`; web and mail addresses stay whole."""
-    addresses = _ADDRESS.findall(text)
-    if not addresses:
-        return detokenize(tokenize(text))
-    stand_in = next(word for word in (f"Address{'x' * k}" for k in count(1)) if word not in text)
-    parts = detokenize(tokenize(_ADDRESS.sub(stand_in, text))).split(stand_in)
-    return "".join(chain(*zip_longest(parts, addresses, fillvalue="")))
-
-
-_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]']|[\w.+-]+@\w[\w-]*(?:\.[\w-]+)+")
-"""A web address, without the punctuation behind it, or a mail address."""
+    return Shown(*display(context), tuple(readable(endings[i]) for i in order), order)

@@ -8,7 +8,7 @@ place, a list, or absent.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
@@ -49,6 +49,8 @@ class QualificationQuestion:
     """Places that are correct for the best ending."""
     second: tuple[int, ...] = ()
     """Places that are correct for the second best; empty when any is."""
+    golds: tuple[int, ...] = field(default=(), compare=False)
+    """Other rows whose golds are among the endings, where the question was drawn."""
 
     @property
     def id(self) -> str:
@@ -91,7 +93,8 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> dict[int, Qual
             golds = [run.pool.text(one, 0) for one in (row, *whole)]
             endings = (*golds, *(shuffled(run.pool.text(other, 0), rng) for other in spoilt))
             ratings: tuple[Rating | None, ...] = (None, None, None, None, "gibberish", "gibberish")
-            made = QualificationQuestion(contexts[row].sent1, contexts[row].start, endings, ratings, (0,))
+            others = tuple(sorted({*whole, *spoilt}))
+            made = QualificationQuestion(contexts[row].sent1, contexts[row].start, endings, ratings, (0,), golds=others)
             if made not in found.values():
                 found[row] = made
     if len(found) < N_DRAWN_EACH:

@@ -2,9 +2,9 @@
 
 `settings` holds what must stay the same, then `annotators`, `items`, and `tasks`: one row for each item that was shown
 to one annotator, which becomes the answer. `checks` are the attention checks, and the questions of the qualification
-that were drawn; `consents` say who accepted which of the `texts`, and when. `events` is the log of what the admin
-changed, and `ended_sessions` are the browsers that were logged out. The comments explain the columns; later files fill
-them. Stores of older releases get what they lack (`upgrade`).
+that were drawn, with the other contexts whose `golds` stand in them; `consents` say who accepted which of the `texts`,
+and when. `events` is the log of what the admin changed, and `ended_sessions` are the browsers that were logged out. The
+comments explain the columns; later files fill them. Stores of older releases get what they lack (`upgrade`).
 """
 
 from collections.abc import Iterator
@@ -106,6 +106,13 @@ checks = Table(
     Column("id", String(32), primary_key=True),
     Column("row", Integer),  # the context it was made of; none for those from a file
     Column("question", JSON, nullable=False),  # kept, so that it can be shown whatever the next start is given
+)
+
+golds = Table(
+    "golds",
+    metadata,
+    Column("question", String(32), primary_key=True),  # the id of one of the checks that is a drawn question
+    Column("row", Integer, primary_key=True),  # another context, whose gold is among its endings
 )
 
 texts = Table(

@@ -206,7 +206,10 @@ BAD_FLAGS = [
     (["filter", "pool", "--schedule", "mlp"], "NAME:COUNT"),
     (["filter", "pool", "--config"], "--config: no file given"),
     (["verify", "serve", "run", "--limit", "0"], "--limit 0: at least 1"),
-    (["verify", "serve", "run", "--annotators-per-item", "4"], "--max-annotators-per-item 3: below"),
+    (
+        ["verify", "serve", "run", "--annotators-per-item", "4", "--max-annotators-per-item", "3"],
+        "--max-annotators-per-item 3: below",
+    ),
     (["verify", "serve", "run", "--completion-url", "javascript:alert(1)"], "begins with https://"),
     (["verify", "serve", "run", "--admin-token", "short"], "at least 12 plain characters"),
 ]

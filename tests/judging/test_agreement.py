@@ -228,6 +228,35 @@ def test_an_interval_holds_its_figure_and_narrows_with_items() -> None:
     assert measure(crowd(3, n_items=480)).figures["rating_pairwise"] == many
 
 
+def test_intervals_of_agreement_are_of_the_shared_items_alone_and_of_ten_or_more() -> None:
+    """Two items judged twice among 200 had an interval, or none, by the seed."""
+    rng = random.Random(0)
+
+    def said(row: int, name: str) -> Verdict:
+        best, second = rng.sample(range(3), 2)
+        return Verdict(Item(row, (0, 1, 2)), name, tuple(rng.choices(RATINGS, k=3)), best, second)
+
+    alone = [said(row, "z") for row in range(1000, 1200)]
+    for n_shared, has_interval in ((2, False), (9, False), (10, True), (40, True)):
+        shared = [said(row, name) for row in range(n_shared) for name in "ab"]
+        for seed in range(5):
+            found, of_shared = measure([*shared, *alone], seed=seed).figures, measure(shared, seed=seed).figures
+            assert (found["rating_pairwise"].low is not None) is has_interval
+            assert (found["rating_alpha"].low is not None) is has_interval
+            assert {name: found[name] for name in set(NAMES) - {"gold_in_top2"}} == {
+                name: of_shared[name] for name in set(NAMES) - {"gold_in_top2"}
+            }
+            assert found["gold_in_top2"].low is not None
+
+
+def test_an_interval_does_not_hang_on_a_resample_that_has_no_figure() -> None:
+    """Where one of 40 items has other labels than the rest, a third of the resamples lacks it."""
+    said = [Verdict(Item(row, (0, 1, 2)), name, ("likely",) * 3, 0, 1) for row in range(39) for name in "ab"]
+    said += [Verdict(Item(39, (0, 1, 2)), name, ("likely", "unlikely", "gibberish"), 0, 1) for name in "ab"]
+    said += [Verdict(Item(40, (0, 1, 2)), name, (RATINGS[k], "likely", "likely"), 0, 1) for k, name in enumerate("ab")]
+    assert all(measure(said, seed=seed).figures["rating_alpha"].low is not None for seed in range(5))
+
+
 def test_every_row_is_as_long_as_its_header_and_the_paper_stands_beside() -> None:
     found = measure(crowd(5), model="dawid-skene")
     for rows in (distribution_rows(found), agreement_rows(found), consensus_rows(found), annotator_rows(found)):

@@ -14,7 +14,7 @@ from swag_af.data.run import Run
 from swag_af.judging.consensus import METHODS
 from swag_af.judging.people import opinions_of
 from swag_af.judging.rules import LEFT_OUT
-from swag_af.judging.verdicts import Item, Verdict, judge, make_items, refill, write_verdicts
+from swag_af.judging.verdicts import Item, Verdict, judge, make_items, refill, with_ordered_columns, write_verdicts
 from swag_af.releasing.dataset import Dataset, assemble, shortfalls
 from swag_af.releasing.options import ReleaseOptions
 
@@ -171,7 +171,8 @@ def test_the_seed_of_the_release_breaks_ties(run, items, options, tmp_path: Path
     verdicts = say(items, "ab", gold=1.0)
     options = replace(options, verdicts=write(run, tmp_path / "v.jsonl", verdicts), screen=False)
     found = [opinions_of(run, run.assignment(), replace(options, seed=seed)).judgements for seed in (0, 1)]
-    assert found == [judge(verdicts, seed=0), judge(verdicts, seed=1)]
+    ordered = [with_ordered_columns(verdict) for verdict in verdicts]
+    assert found == [judge(ordered, seed=0), judge(ordered, seed=1)]
     assert [one.best for one in found[0]] != [one.best for one in found[1]]
 
 
@@ -182,6 +183,16 @@ def test_the_same_verdict_in_two_files_is_refused(run, items, options, tmp_path:
     files = [write(run, tmp_path / f"{i}.jsonl", say(items[:3], "a"))[0] for i in range(2)]
     with pytest.raises(InputError, match=r"1\.jsonl: a judged item 0-0 in .*0\.jsonl too"):
         assemble(run, replace(options, verdicts=tuple(files)))
+
+
+def test_a_release_tells_of_contexts_shown_with_several_sets_of_endings(run, items, options, tmp_path: Path) -> None:
+    spare = next(column for column in run.assignment()[0].tolist() if column not in items[0].columns)
+    other = replace(items[0], columns=(*items[0].columns[:-1], spare))
+    both = [*say(items, "g", gold=1e6), replace(say([other], "h")[0], best=1, second=2)]
+    made = assemble(run, replace(options, verdicts=write(run, tmp_path / "v.jsonl", both)))
+    (told,) = shortfalls(made)
+    assert told.startswith("1 context shown with different endings")
+    assert 0 not in {question.example.row for question in made.questions}
 
 
 def test_a_verdict_on_a_row_that_is_not_there_is_refused(run, options, tmp_path: Path) -> None:
@@ -205,6 +216,11 @@ def test_verdicts_on_another_pool_are_refused(run, items, options, tmp_path: Pat
 
 def test_verdicts_that_leave_no_question_are_refused_with_the_reasons(run, options) -> None:
     with pytest.raises(InputError, match=r"not one of 60 contexts.*too few distractors"):
+        assemble(run, replace(options, n_distractors=5))
+
+
+def test_where_no_verdict_could_help_none_is_asked_for(run, options) -> None:
+    with pytest.raises(InputError, match=r"No verdict could help.*Ask for --n-distractors 4\.$"):
         assemble(run, replace(options, n_distractors=5))
 
 

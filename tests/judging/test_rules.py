@@ -16,6 +16,7 @@ from swag_af.judging.rules import (
     generated_is_preferred,
     gold_is_preferred,
     likeliest_last,
+    most_distractors,
     second_examples,
     why_not_found,
     why_not_second,
@@ -165,6 +166,30 @@ def test_every_row_is_a_question_or_counted_once(drawn: list[Judgement | None], 
     for example, _ in found:
         assert len(example.distractors) >= n_distractors
         assert 0 not in example.distractors
+
+
+def test_of_a_row_shown_with_two_sets_of_endings_none_may_reject_gold() -> None:
+    """Whichever of two sets made a question was released, though people had rejected gold beside the other."""
+    taken, other = judged(), Item(0, (0, 11, 12, 13, 14, 16))
+    for rejecting, reason in ((judged(best=3, second=4), "gold_not_preferred"), (judged("gluuuu"), "gold_gibberish")):
+        rejected = replace(rejecting, item=other)
+        for both in ([taken, rejected], [rejected, taken]):
+            assert found_examples(both, 1, 3) == ([], Counter({reason: 1}))
+    found, left_out = found_examples([taken, replace(judged(), item=other)], 1, 3)
+    assert (len(found), left_out) == (1, Counter())
+
+
+@pytest.mark.parametrize("keep_second", [False, True])
+@pytest.mark.parametrize("n_negatives", range(1, 6))
+def test_no_verdict_gives_more_distractors_than_are_said_to_be_possible(n_negatives: int, keep_second: bool) -> None:
+    def makes(n_distractors: int) -> bool:
+        item, ratings = Item(0, tuple(range(n_negatives + 1))), ("likely",) * (n_negatives + 1)
+        pairs = [(best, second) for best in range(n_negatives + 1) for second in range(n_negatives + 1)]
+        said = [Judgement(item, ratings, (0.0,) * len(ratings), *pair, 1) for pair in pairs if len({*pair}) == 2]
+        return any(found_examples([one], 1, n_distractors, keep_second=keep_second)[0] for one in said)
+
+    possible = [n for n in range(1, 7) if makes(n)]
+    assert max(possible, default=0) == most_distractors(n_negatives, keep_second=keep_second)
 
 
 def judged_of_row(one: Judgement, row: int) -> Judgement:

@@ -21,6 +21,9 @@ from swag_af.judging.verdicts import (
     rank_endings,
     read_verdicts,
     refill,
+    rows_apart,
+    told_apart,
+    with_ordered_columns,
     write_verdicts,
 )
 
@@ -154,7 +157,54 @@ def test_gold_stays_when_everybody_calls_it_gibberish():
 def test_verdicts_are_read_as_they_were_written(tmp_path):
     said = [verdict(annotator="a"), verdict("gggull", 4, 0, "b")]
     write_verdicts(tmp_path / "v.jsonl", said, "pool-1")
-    assert read_verdicts(tmp_path / "v.jsonl", "pool-1") == said
+    assert read_verdicts(tmp_path / "v.jsonl", "pool-1") == [with_ordered_columns(one) for one in said]
+
+
+@given(st.permutations([1, 2, 3, 4, 5]))
+def test_the_same_endings_in_any_order_are_one_item_of_which_the_same_was_said(others):
+    order = (0, *others)
+    first = verdict("lluugg", best=2, second=0)
+    moved = Verdict(
+        Item(3, tuple(ITEM.columns[place] for place in order)),
+        "b",
+        tuple(first.ratings[place] for place in order),
+        order.index(2),
+        order.index(0),
+    )
+    one, two = (with_ordered_columns(given) for given in (first, moved))
+    assert one.item == two.item == Item(3, (0, 4, 5, 7, 9, 12))
+    assert (one.ratings, one.best, one.second) == (two.ratings, two.best, two.second)
+    assert [one.ratings[one.item.columns.index(column)] for column in ITEM.columns] == list(first.ratings)
+
+
+def test_verdicts_of_two_seeds_on_the_same_endings_are_brought_together(tmp_path):
+    other = Item(3, (0, 12, 5, 7, 9, 4))
+    said = [verdict(annotator="a"), verdict(annotator="b", item=other), verdict(annotator="a", item=other)]
+    write_verdicts(tmp_path / "v.jsonl", said, "pool-1")
+    read = read_verdicts(tmp_path / "v.jsonl", "pool-1")
+    assert [one.annotator for one in read] == ["a", "b"]
+    (judgement,) = judge(read)
+    assert judgement.n_annotators == 2
+
+
+def test_a_row_shown_with_different_endings_in_one_round_is_counted_and_told():
+    items = [ITEM, Item(3, (0, 7, 9, 4, 12, 20)), Item(4, (0, 1, 2)), Item(4, (0, 2, 1)), Item(3, (0, 7, 21), 1)]
+    assert rows_apart(items) == {3}
+    assert str(told_apart(items)).startswith("1 context shown with different endings in one round")
+    assert told_apart(items[2:]) is None
+
+
+def test_lines_of_two_pools_in_one_file_are_refused(tmp_path):
+    path = tmp_path / "v.jsonl"
+    write_verdicts(path, [verdict()], "pool-1")
+    nameless = json.loads(path.read_text())
+    del nameless["pool"]
+    lines = [nameless, nameless | {"annotator": "b", "pool": "pool-1"}, nameless | {"annotator": "c", "pool": "pool-2"}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines[:2]))
+    assert len(read_verdicts(path)) == 2
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(InputError, match=r"line 3: a verdict on another pool.*line 2 is of the first"):
+        read_verdicts(path)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from swag_af.data.files import read_jsonl
 from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.verb import pool as build_pool
+from swag_af.releasing.card import dataset_card
+from swag_af.releasing.croissant import croissant
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.hub import header_lines, size_category
 from swag_af.releasing.options import ReleaseOptions
@@ -196,6 +198,19 @@ def test_the_header_says_who_wrote_the_endings_as_far_as_the_pool_knows(
     monkeypatch.setitem(made.run.pool.manifest, "made_by", {"verb": verb})
     header = yaml.safe_load("\n".join(header_lines(made, ("jsonl",))[1:-1]))
     assert header["language_creators"] == creators
+
+
+@pytest.mark.parametrize("drops", [None, {"pairs": 70, "kept": 60}])
+def test_the_language_is_told_only_of_contexts_that_were_looked_at_for_it(
+    made: Dataset, options: ReleaseOptions, monkeypatch: pytest.MonkeyPatch, drops: dict[str, int] | None
+) -> None:
+    """A release of French texts said that it was English."""
+    yaml = pytest.importorskip("yaml")
+    monkeypatch.setitem(made.run.pool.manifest, "contexts", drops)
+    header = yaml.safe_load("\n".join(header_lines(made, ("jsonl",))[1:-1]))
+    described = croissant(options.out, made)
+    assert (header.get("language"), described.get("inLanguage")) == ((["en"], "en") if drops else (None, None))
+    assert ("**Language** of the captions" in dataset_card(made, ())) is not bool(drops)
 
 
 # ------------------------------------------------------------------------------- which formats

@@ -12,7 +12,7 @@ from verify_people import TOKEN, make_run, small_pool
 
 from swag_af.cli.main import main
 from swag_af.data.files import write_json
-from swag_af.judging.verdicts import read_verdicts
+from swag_af.judging.verdicts import read_verdicts, with_ordered_columns
 from swag_af.verify.store import FOLDER, open_store
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def export_and_release(page: "Page", run: Path, address: str, folder: Path) -> N
         page.get_by_role("link", name="Export verdicts").click()
     download.value.save_as(folder / "verdicts.jsonl")
     verdicts = read_verdicts(folder / "verdicts.jsonl", open_store(run).settings["pool_identity"])
-    assert verdicts == open_store(run).verdicts()
+    assert verdicts == [with_ordered_columns(verdict) for verdict in open_store(run).verdicts()]
     main(
         [
             "release",

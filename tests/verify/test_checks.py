@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 from test_paying import people_of
 from test_web import admin_of
-from verify_people import Browser, Clock, make_client, make_desk, make_run, said, small_pool
+from verify_people import Browser, Clock, judge_next, make_client, make_desk, make_run, said, small_pool
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
@@ -148,6 +148,18 @@ def test_questions_of_the_qualification_and_checks_are_drawn_of_different_contex
     assert halves[1][1] <= halves[0][1]
     one = ServeOptions(run.path, limit=N_ITEMS + 8, check_every=4)
     assert rows_to_draw_of(run, store, "s", one, of_checks=True) == rows_left_out(store, LARGE)
+
+
+def test_nobody_gets_two_checks_of_one_context_though_others_are_drawn_when_the_limit_grows(run: Run) -> None:
+    work(make_attentive(run, limit=12, check_every=2), "ann", 12)
+    for limit in (12, 20, 30):
+        desk = make_attentive(run, limit=limit, check_every=2)
+        work(desk, "ann", 24)
+    with desk.store.engine.connect() as connection:
+        of_checks = select(checks.c.row).join(tasks, tasks.c.item == checks.c.id).where(tasks.c.annotator == "ann")
+        rows = [*connection.scalars(of_checks)]
+        rows += connection.scalars(select(tasks.c.row).where(tasks.c.annotator == "ann", tasks.c.row.is_not(None)))
+    assert len(rows) == len(set(rows)) > 20
 
 
 def test_a_context_that_was_a_check_is_no_item_for_the_same_person_when_the_limit_grows(run: Run) -> None:
@@ -444,3 +456,27 @@ def test_what_a_start_does_not_do_is_told(run: Run) -> None:
     assert "--limit 4 is fewer than were laid out before" in lines
     assert "--deadline 2020-01-01 is over" in lines
     assert "over" not in "\n".join(welcome(ServeOptions(run.path, limit=6, deadline="2999-01-01"), 80, "token", 6))
+
+
+def told_at_start(run: Run, monkeypatch: pytest.MonkeyPatch, **options: Any) -> str:
+    """What `verify serve` prints, which here stops at once."""
+    lines: list[str] = []
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    assert run.path is not None
+    serve(ServeOptions(run.path, port=0, **options), say=lambda *said: lines.extend(said))
+    return "\n".join(lines)
+
+
+def test_a_start_says_that_verdicts_could_make_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = make_run(small_pool(), tmp_path / "few", n_assigned=4)
+    assert "Warning: " in told_at_start(few, monkeypatch)
+    none = make_run(small_pool(), tmp_path / "none", n_assigned=3)
+    with pytest.raises(InputError, match="shows 2 negatives, of which no verdict makes a question"):
+        told_at_start(none, monkeypatch)
+    assert "Warning: " not in told_at_start(make_run(small_pool(), tmp_path / "run", n_assigned=5), monkeypatch)
+
+
+def test_a_study_of_few_negatives_that_was_begun_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run(small_pool(), tmp_path / "run", n_assigned=3)
+    assert judge_next(make_desk(run), "ann", said("luu")) is not None
+    assert "no verdict makes a question" in told_at_start(run, monkeypatch)

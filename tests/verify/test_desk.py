@@ -11,7 +11,7 @@ from verify_people import N_ROWS, Clock, judge_next, make_desk, make_run, said, 
 
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run
-from swag_af.judging.verdicts import make_items, read_verdicts, write_verdicts
+from swag_af.judging.verdicts import make_items, read_verdicts, with_ordered_columns, write_verdicts
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import n_wanted
 from swag_af.verify.overview import overview
@@ -432,7 +432,8 @@ def test_verdicts_of_the_store_are_a_file_that_reads_back(run: Run, tmp_path: Pa
     all_of(make_desk(run, limit=5), "ann", said("lugull", best=4, second=0))
     verdicts = open_store(run.path).verdicts()
     write_verdicts(tmp_path / "verdicts.jsonl", verdicts, run.pool.identity)
-    assert read_verdicts(tmp_path / "verdicts.jsonl", run.pool.identity) == verdicts
+    collected = [with_ordered_columns(verdict) for verdict in verdicts]
+    assert read_verdicts(tmp_path / "verdicts.jsonl", run.pool.identity) == collected
     assert [verdict.best for verdict in verdicts] == [4] * 5
 
 

@@ -23,24 +23,34 @@ from conftest import HashFilter, make_contexts_of, make_pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged import make_run as make_filtered_run
-from verify_people import Browser, judge_next, make_client, make_desk, make_run, small_pool
+from verify_people import N_ROWS, Browser, judge_next, make_client, make_desk, make_run, small_pool
 
 import swag_af.verify
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
+from swag_af.data.context import readable
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, begin_run, open_run
 from swag_af.data.sources import separator_of
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard
-from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, read_verdicts, refill, write_verdicts
-from swag_af.verify.exchange.csv import FORMULA
-from swag_af.verify.exchange.tasks import make_tasks
+from swag_af.judging.verdicts import (
+    RATINGS,
+    Item,
+    Verdict,
+    judge,
+    make_items,
+    read_verdicts,
+    refill,
+    with_ordered_columns,
+    write_verdicts,
+)
+from swag_af.verify.exchange.csv import FORMULA, as_html
+from swag_af.verify.exchange.tasks import Key, Reply, make_tasks, verdicts_of
 from swag_af.verify.exchange.verb import PLATFORMS, export, import_verdicts
 from swag_af.verify.options import ExportOptions, ImportOptions
-from swag_af.verify.presentation import readable
 
 N = 8
 HOSTILE = (
@@ -74,7 +84,8 @@ def verdicts_on(run: Run, seed: int, *, annotators: int = 3) -> list[Verdict]:
         for name in sorted(f"worker-{i}" for i in range(annotators)):
             ratings = tuple(rng.choice(RATINGS) for _ in item.columns)
             best, second = rng.sample(range(len(item.columns)), 2)
-            made.append(Verdict(item, name, ratings, best, second, float(rng.randrange(1, 600))))
+            given = Verdict(item, name, ratings, best, second, float(rng.randrange(1, 600)))
+            made.append(with_ordered_columns(given))
     return made
 
 
@@ -294,6 +305,12 @@ def test_mturk_is_given_text_that_is_no_markup_and_no_variable(run: Run, folder:
     assert "alert" in text
 
 
+def test_a_text_of_several_lines_is_one_line_of_mturks_table() -> None:
+    text = "def f(a):\n    return a"
+    assert "\n" not in as_html(text)
+    assert html.unescape(as_html(text)) == text
+
+
 def test_the_labeling_config_asks_for_every_ending_and_names_what_the_tasks_have(run: Run, folder: Path) -> None:
     tasks = exported(run, folder, "label-studio")
     config = ElementTree.parse(folder / "tasks.config.xml")
@@ -390,6 +407,36 @@ def test_replies_beside_the_texts_of_another_task_are_refused(run: Run, folder: 
         imported(run, [path], folder)
 
 
+@pytest.mark.parametrize(
+    ("own", "given", "is_refused"),
+    [
+        (["Он бежит домой.", "Она поёт песню."], ["Она поёт песню.", "Он бежит домой."], True),
+        (["走って帰る。", "歌を歌う。"], ["歌を歌う。", "走って帰る。"], True),
+        (["вода", "огонь"], ["вода", "земля"], True),
+        (["10.5", "105"], ["105", "10.5"], True),
+        (["10.5", "11.5"], ["12.5", "11.5"], True),
+        (["👍", "👎"], ["👎", "👍"], True),
+        (["10.50", "1000"], ["10.5", "1e3"], False),
+        (["10.5", "3.0"], ["10,5", "3"], False),
+        (["1,000", "2,500.5"], ["1000", "2500.50"], False),
+        (["3/4", "1/2 cup"], ["4-Mar", "½ cup"], False),
+        (["Он бежит домой .", "हिन्दी"], ["он бежит  домой", "हिन्दी।"], False),
+        (["cafe\u0301 ...", "STRASSE"], ["Caf\u00e9…", "Straße"], False),
+        (["walks to the old barn.", "sits."], ["walks to the barn.", "sits."], False),
+    ],
+)
+def test_texts_of_any_script_are_held_against_the_task_and_numbers_by_their_value(
+    own: list[str], given: list[str], is_refused: bool
+) -> None:
+    key = Key("csv", "pool", {"t1": (Item(0, (0, 1)), (0, 1))})
+    reply = Reply("line 2", "t1", "ann", {1: "likely", 2: "unlikely"}, "1", "2", endings=dict(enumerate(given, 1)))
+    if is_refused:
+        with pytest.raises(InputError, match=r"line 2: ending .* cells were moved, or the text edited"):
+            verdicts_of(key, [reply], lambda row, column: own[column])
+    else:
+        assert len(verdicts_of(key, [reply], lambda row, column: own[column])[0]) == 1
+
+
 def test_replies_without_the_texts_are_read(run: Run, folder: Path) -> None:
     said = verdicts_on(run, 4, annotators=1)
     (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
@@ -408,6 +455,39 @@ def test_files_of_verdicts_are_put_together_without_a_key(run: Run, folder: Path
     write_verdicts(folder / "a.jsonl", said[:14], run.pool.identity)
     write_verdicts(folder / "b.jsonl", said[10:], run.pool.identity)
     assert imported(run, [folder / "b.jsonl", folder / "a.jsonl"], folder, key=None) == said
+
+
+def test_two_exports_of_the_same_endings_under_other_seeds_are_brought_together(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each context was judged twice, and agreement said that none was."""
+    run = make_run(small_pool(), tmp_path / "run", n_assigned=6)
+    paths = []
+    for name, seed in (("ann", 0), ("bob", 1)):
+        said = [Verdict(item, name, ("likely",) * 6, 0, 1) for item in make_items(run.assignment(), seed=seed)]
+        paths.append(folder / f"{name}.jsonl")
+        write_verdicts(paths[-1], said, run.pool.identity)
+    both = folder / "both.jsonl"
+    main(["verify", "import", str(run.path), *map(str, paths), "--out", str(both)])
+    assert f"24 verdicts of 2 people on {N_ROWS} items\n" in capsys.readouterr().out
+    main(["verify", "agreement", str(both)])
+    assert f"{N_ROWS} items, {N_ROWS} of them judged twice or more" in capsys.readouterr().out
+
+
+def test_contexts_with_other_endings_under_other_seeds_are_told(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(small_pool(), tmp_path / "run")
+    laid_out = [make_items(run.assignment(), seed=seed) for seed in (0, 1)]
+    n = sum(set(one.columns) != set(other.columns) for one, other in zip(*laid_out, strict=True))
+    assert n > 1
+    said = [Verdict(item, "ab"[k], ("likely",) * 6, 0, 1) for k in range(2) for item in laid_out[k]]
+    write_verdicts(folder / "said.jsonl", said, run.pool.identity)
+    told = f"{n} contexts shown with different endings in one round"
+    main(["verify", "import", str(run.path), str(folder / "said.jsonl"), "--out", str(folder / "both.jsonl")])
+    assert told in capsys.readouterr().out
+    main(["verify", "agreement", str(folder / "both.jsonl")])
+    assert told in capsys.readouterr().out
 
 
 def test_the_key_of_another_pool_is_refused(run: Run, folder: Path) -> None:
@@ -431,7 +511,7 @@ def test_the_next_round_has_what_is_new_unfinished_or_to_be_refilled(run: Run, f
     found = {Item(entry["row"], tuple(entry["columns"]), entry["round"]) for entry in key.values()}
     refilled = refill(judge(said)[0], run.assignment()[0, 1:], items[0].columns)
     assert refilled is not None
-    assert found == {refilled, items[2], *items[3:]}
+    assert found == {refilled, with_ordered_columns(said[-1]).item, *items[3:]}
 
 
 def test_verdicts_of_people_who_are_screened_out_leave_their_items_to_judge(tmp_path: Path, folder: Path) -> None:
@@ -457,7 +537,7 @@ def test_earlier_verdicts_on_the_endings_of_another_iteration_are_refused(tmp_pa
     assert [path.name for path in folder.iterdir()] == ["said.jsonl"]
     exported(run, folder, "csv", verdicts=folder / "said.jsonl", annotators_per_item=2, iteration=0)
     key = json.loads((folder / "tasks.key.json").read_text())["tasks"]
-    assert {tuple(entry["columns"]) for entry in key.values()} == {item.columns for item in items}
+    assert {tuple(entry["columns"]) for entry in key.values()} == {tuple(sorted(item.columns)) for item in items}
 
 
 def test_verdicts_on_a_pool_that_was_guarded_before_it_was_filtered_are_exported(tmp_path: Path) -> None:
@@ -470,6 +550,29 @@ def test_verdicts_on_a_pool_that_was_guarded_before_it_was_filtered_are_exported
     judge_next(make_desk(run), "ann")
     main(["verify", "export", str(run.path), "--to", "verdicts", "--out", str(out)])
     assert [verdict.annotator for verdict in read_verdicts(out, run.pool.unguarded_identity)] == ["ann"]
+
+
+def test_before_anybody_is_asked_it_is_said_that_verdicts_could_make_no_question(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for n_assigned, is_refused, says in (
+        (3, True, "an item shows 2 negatives, of which no verdict makes a question."),
+        (4, False, "an item shows 3 negatives, of which verdicts make 2 distractors at most"),
+        (5, False, ""),
+    ):
+        run = make_run(small_pool(), tmp_path / f"run-{n_assigned}", n_assigned=n_assigned)
+        out = folder / f"tasks-{n_assigned}.csv"
+        words = ["verify", "export", str(run.path), "--out", str(out)]
+        if is_refused:
+            with pytest.raises(SystemExit) as stopped:
+                main(words)
+            assert stopped.value.code == 2
+        else:
+            main(words)
+        said = capsys.readouterr()
+        assert says in said.err + said.out
+        assert ("Warning" in said.out) is (n_assigned == 4)
+        assert out.exists() is not is_refused
 
 
 def test_what_has_no_effect_on_collected_verdicts_is_refused() -> None:
@@ -493,8 +596,9 @@ def test_what_people_answer_on_the_pages_is_exported_by_the_verb(
     main(["verify", "export", str(run.path), "--to", "verdicts", "--out", str(out)])
     assert f"{len(desk.store.verdicts())} verdicts. Written to {out}" in capsys.readouterr().out
     assert len(desk.store.verdicts()) >= 10
-    assert read_verdicts(out, run.pool.identity) == desk.store.verdicts()
-    assert imported(run, [out], folder, key=None) == desk.store.verdicts()
+    collected = [with_ordered_columns(verdict) for verdict in desk.store.verdicts()]
+    assert read_verdicts(out, run.pool.identity) == collected
+    assert imported(run, [out], folder, key=None) == collected
 
 
 def test_without_the_extra_tasks_are_exported_and_verdicts_are_refused(

@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import func, select
 from test_web import admin_of
 from verify_people import TOKEN, Browser, Clock, judge_next, make_client, make_desk, make_run, said, small_pool
 
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run
 from swag_af.verify.desk import Desk, Screening
+from swag_af.verify.items import lay_out
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.overview import overview
 from swag_af.verify.qualification import read_questions
-from swag_af.verify.web.server import _paragraphs
+from swag_af.verify.schema import items
+from swag_af.verify.web.server import _paragraphs, welcome
 from swag_af.verify.web.site import Payment
 
 
@@ -234,6 +237,30 @@ def test_after_the_deadline_no_new_items_are_given(run: Run) -> None:
 def test_options_that_cannot_be_are_refused(option: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="--" + next(iter(option)).replace("_", "-")):
         ServeOptions(Path("run"), **option)
+
+
+def test_more_items_to_complete_than_a_person_may_answer_are_refused_and_than_there_are_told() -> None:
+    with pytest.raises(InputError, match="--completion-items 21: above --items-per-annotator"):
+        ServeOptions(Path("run"), completion_items=21, items_per_annotator=20)
+    enough = ServeOptions(Path("run"), completion_items=20, items_per_annotator=20)
+    assert "--completion-items 20 is more than the 19 items there are" in "\n".join(welcome(enough, 80, "token", 19))
+    assert "--completion-items" not in "\n".join(welcome(enough, 80, "token", 20))
+
+
+def test_the_most_people_an_item_follow_where_they_are_not_given() -> None:
+    assert ServeOptions(Path("run")).most_annotators == 3
+    assert ServeOptions(Path("run"), annotators_per_item=5).most_annotators == 5
+    assert ServeOptions(Path("run"), max_annotators_per_item=4).most_annotators == 4
+    with pytest.raises(InputError, match="--max-annotators-per-item 3: below --annotators-per-item"):
+        ServeOptions(Path("run"), annotators_per_item=5, max_annotators_per_item=3)
+
+
+def test_a_refill_makes_no_limit_fewer_than_were_laid_out_before(run: Run) -> None:
+    desk = make_desk(run, limit=3)
+    assert judge_next(desk, "ann", said("lluggg")) is not None  # three sensible endings: the item is refilled
+    with desk.store.engine.connect() as connection:
+        assert connection.scalar(select(func.count()).select_from(items)) == 4
+    assert lay_out(desk.store, desk.rules, limit=3, seed=0) == 3
 
 
 def test_the_health_page_tells_whether_the_database_can_be_read(run: Run) -> None:

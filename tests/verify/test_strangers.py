@@ -218,22 +218,26 @@ def test_without_endings_to_shuffle_no_questions_are_drawn(tmp_path: Path, n_lon
 
 
 def test_a_context_of_the_qualification_is_no_item_for_the_same_person_when_the_limit_grows(run: Run) -> None:
+    """Nor is one whose gold stood there as a wrong ending: who met it knows it."""
     assert run.path is not None
     few = make_desk(run, limit=5)
     desk = _site(run, few.store, (), "a secret", ServeOptions(run.path, limit=5, qualification="drawn")).desk
     desk.admit("ann")
-    asked = set()
+    asked, golds = set(), set[str]()
     for _ in range(N_DRAWN_EACH):
         task = desk.next_task("ann", "tab")
         assert task is not None
         (question,) = (one for one in desk.screening.questions if one.id == task.item)
         asked.add(next(row for row in range(12) if run.pool.contexts[row].sent1 == question.sent1))
+        golds |= {" ".join(sorted(words_of(text))) for text in question.endings}
         desk.take(task.id, "ann", "tab", 0, said("llllgg"))
     assert desk.state_of("ann") == "active"
     all_of = make_desk(run)
     shown = {name: [judge_next(all_of, name) for _ in range(12)] for name in ("ann", "bob")}
     rows = {name: {int(item.split("-")[0]) for item in given if item} for name, given in shown.items()}
-    assert rows == {"ann": set(range(12)) - asked, "bob": asked}
+    met = {row for row in range(12) if " ".join(sorted(words_of(run.pool.text(row, 0)))) in golds}
+    assert met > asked
+    assert rows == {"ann": set(range(12)) - met, "bob": met}
 
 
 def test_drawn_questions_are_asked_and_let_in(run: Run) -> None:

@@ -93,8 +93,8 @@ def read_mturk(path: Path) -> Iterator[Reply]:
 
 
 def as_html(text: str) -> str:
-    """`text` such that a page shows it, a spreadsheet takes it for no formula, and MTurk for no variable."""
-    escaped = html.escape(text).replace("$", "&#36;")
+    """`text` in one line such that a page shows it, no spreadsheet computes it, and MTurk takes it for no variable."""
+    escaped = html.escape(text).replace("$", "&#36;").replace("\r", "&#13;").replace("\n", "&#10;")
     return f"&#{ord(escaped[0])};{escaped[1:]}" if escaped.startswith(FORMULA) else escaped
 
 

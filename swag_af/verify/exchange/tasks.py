@@ -7,10 +7,12 @@
 """
 
 import hashlib
-import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from textwrap import shorten
 
@@ -20,7 +22,16 @@ from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
 from swag_af.data.records import Count, parse_record
 from swag_af.data.run import Run
-from swag_af.judging.verdicts import MEANINGS, MEANINGS_OF_ANSWERS, RATINGS, Item, Rating, Verdict, check_verdict
+from swag_af.judging.verdicts import (
+    MEANINGS,
+    MEANINGS_OF_ANSWERS,
+    RATINGS,
+    Item,
+    Rating,
+    Verdict,
+    check_verdict,
+    with_ordered_columns,
+)
 from swag_af.verify.presentation import shown_item
 
 KIND = "verification key"
@@ -193,10 +204,15 @@ def verdicts_of(
 
 
 def _moved(reply: Reply, endings: Sequence[str]) -> str | None:
-    """The fault of a reply beside whose answers other texts stand than the `endings` of its task, in their order."""
+    """The fault of a reply beside whose answers other texts stand than the `endings` of its task, in their order.
+
+    Another text is that of another ending, or one that has no word of its own; spreadsheets change others a little.
+    """
     for i, ending in enumerate(endings, start=1):
         given = reply.endings.get(i, "")
-        if given and _letters(given) != _letters(ending):
+        if not given or _is_same(given, ending):
+            continue
+        if any(_is_same(given, other) for other in endings) or not _shares_a_word(given, ending):
             return (
                 f"{reply.where}: ending {i} is {_begun(given)}, where task {reply.task} has {_begun(ending)}: cells "
                 "were moved, or the text edited"
@@ -208,9 +224,41 @@ def _begun(text: str) -> str:
     return told(shorten(text, 50, placeholder=" ..."))
 
 
-def _letters(text: str) -> str:
-    """What spreadsheets leave as it is."""
-    return re.sub("[^a-z0-9]", "", text.lower())
+def _is_same(given: str, ending: str) -> bool:
+    """Whether the texts have the same value, if both are numbers, or else the same letters and digits of any script."""
+    numbers = _values(given), _values(ending)
+    if all(numbers):
+        return bool(numbers[0] & numbers[1])
+    words = _words(given), _words(ending)
+    if not any(words):
+        return "".join(_folded(given).split()) == "".join(_folded(ending).split())
+    return "".join(words[0]) == "".join(words[1])
+
+
+def _shares_a_word(given: str, ending: str) -> bool:
+    """Whether texts that are not the same have a word in common; true of two without words, false of two numbers."""
+    if _values(given) and _values(ending):
+        return False
+    words = _words(given), _words(ending)
+    return bool(set(words[0]) & set(words[1])) or not any(words)
+
+
+def _words(text: str) -> list[str]:
+    """The runs of letters, digits and the signs that belong to letters: what spreadsheets leave as it is."""
+    return "".join(sign if unicodedata.category(sign)[0] in "LMN" else " " for sign in _folded(text)).split()
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _values(text: str) -> set[Decimal]:
+    """What the whole of a text may be as a number, its comma a point or one of thousands; none where it is none."""
+    found = set()
+    for mark in (".", ""):
+        with suppress(InvalidOperation):
+            found.add(Decimal(text.strip().replace(",", mark)))
+    return {value for value in found if value.is_finite()}
 
 
 def _verdict_of(reply: Reply, item: Item, order: Sequence[int]) -> Verdict | str:
@@ -235,7 +283,8 @@ def _verdict_of(reply: Reply, item: Item, order: Sequence[int]) -> Verdict | str
         return "best is second best too"
     of_place = dict(zip(order, ratings, strict=True))
     in_order = tuple(rating for place in range(len(order)) for rating in RATINGS if rating == of_place[place])
-    return check_verdict(Verdict(item, reply.annotator, in_order, best, second, reply.seconds), reply.where)
+    verdict = check_verdict(Verdict(item, reply.annotator, in_order, best, second, reply.seconds), reply.where)
+    return with_ordered_columns(verdict)
 
 
 def _number(answer: str, n: int) -> int | None:

@@ -41,6 +41,7 @@ from swag_af.verify.exchange.forms import (
 )
 from swag_af.verify.exchange.tasks import Reply, Task, key_path, make_tasks, read_key, verdicts_of, write_key
 from swag_af.verify.options import ExportOptions, ImportOptions
+from swag_af.verify.prospects import check_prospects
 
 Writer = Callable[[Path, Sequence[Task]], None]
 
@@ -74,6 +75,8 @@ class Exported:
     """Files to upload to the platform."""
     key: Path | None
     """The key file, never uploaded."""
+    warning: str | None = None
+    """Why questions will have fewer distractors than usual."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ def export(options: ExportOptions) -> Exported:
     check_outputs(*paths, force=options.force)
     run = open_run(options.run)
     run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
+    warning = check_prospects(run, options.iteration, is_begun=options.verdicts is not None)
     tasks = make_tasks(run, items_to_judge(run, options), seed=options.seed)
     with replacing_all(*paths) as temporaries:
         temporary = dict(zip(paths, temporaries, strict=True))
@@ -103,7 +107,7 @@ def export(options: ExportOptions) -> Exported:
             platform.form(temporary[form], tasks)
         platform.write(temporary[out], tasks)
         write_key(temporary[key_path(out)], options.to, run.pool.unguarded_identity, tasks)
-    return Exported(len(tasks), tuple(dict.fromkeys((out, form))), key_path(out))
+    return Exported(len(tasks), tuple(dict.fromkeys((out, form))), key_path(out), warning)
 
 
 def _export_verdicts(options: ExportOptions) -> Exported:

@@ -33,8 +33,9 @@ from swag_af.data.watching import every
 from swag_af.judging.verdicts import N_ENDINGS
 from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.items import lay_out, rows_left_out, rules_of
+from swag_af.verify.items import is_begun, lay_out, rows_left_out, rules_of
 from swag_af.verify.options import ServeOptions
+from swag_af.verify.prospects import check_prospects
 from swag_af.verify.qualification import (
     DRAWN,
     N_DRAWN_EACH,
@@ -60,11 +61,14 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
         run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
         questions = read_questions(options.qualification)
         store = open_verification(run, options)
+        warning = check_prospects(run, options.iteration, is_begun=is_begun(store))
         keys = read_keys(options.run)
         token = options.admin_token or keys.admin_token
         site = _site(run, store, questions, keys.secret, options)  # refuses before anything is laid out for good
         n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
         say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
+        if warning is not None:
+            say("", f"Warning: {warning}")
         config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
         with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
             uvicorn.Server(config).run(sockets=[listener])
@@ -271,6 +275,11 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
         lines.append(f"Backup      {backup} (a copy of answers.db may lack the latest)")
     if options.limit is not None and options.limit < n_items:
         lines.append(f"            --limit {options.limit} is fewer than were laid out before; all of these stay.")
+    if options.completion_items is not None and options.completion_items > n_items:
+        lines.append(
+            f"            --completion-items {options.completion_items} is more than the {n_items:,} items there are, "
+            "each of which a person gets once."
+        )
     if options.deadline is not None and closes_at(options) < time.time():
         lines.append(f"            --deadline {options.deadline} is over: nobody is handed anything.")
     if not _is_loopback(options.host):
