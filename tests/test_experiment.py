@@ -690,8 +690,8 @@ def test_arms_say_whose_jump_it_is_and_how_much_easier_fixed_splits_may_be(tiny:
     assert "none / +15.0 (+10.0 to +20.0) |" in made
     assert "`single`: one run each" in made
     assert "| `fixed` | 3 | +2.0 (-0.5 to +4.5) |" in made
-    assert "one finds up to +2.0 points more" in made
-    assert "+4.5 (over the parts)" in made
+    assert "is at most +2.0 points by the intervals over contexts" in made
+    assert "+4.5 by those over the parts" in made
     assert "no more than +2.0 for all of them, and no interval above zero. These do not show it." in made
 
 
@@ -797,7 +797,7 @@ def test_the_document_is_what_its_results_give() -> None:
     assert part_of(text) == document(read_results(kept), command.KEPT)
 
 
-@pytest.mark.parametrize("size", ["many", "large"])
+@pytest.mark.parametrize("size", ["many", "large", "full"])
 def test_the_document_of_many_contexts_is_what_its_results_give(size: str) -> None:
     folder = DOCS / command.KEPT / size
     text = (folder / "README.md").read_text(encoding="utf-8")

@@ -83,7 +83,9 @@ def test_an_option_that_is_null_is_none(tmp_path: Path) -> None:
 
 def test_labels_that_are_texts_are_no_letters(tmp_path: Path) -> None:
     rows = [{"question": f"which group {i}?", "options": ["B", "A", "AB"], "answer": "A"} for i in range(4)]
-    with pytest.raises(InputError, match=r"may stand for several of its options\. Say --label-base text"):
+    with pytest.raises(
+        InputError, match=r"may stand for several of its options: .* Say which with --label-base letters or text"
+    ):
         read(tmp_path, rows)
     assert answers(read(tmp_path, rows, label_base="text")) == ["A"] * 4
 
