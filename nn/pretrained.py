@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 
 from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.manifests import sha256_file
+from swag_af.data.progress import note
 
 
 def read_config(model: str) -> Any:
@@ -66,16 +67,25 @@ def check_whole(model: str, lacking: Sequence[str]) -> None:
         )
 
 
+_TOLD = set[str]()
+"""The models of which it was told that they are fetched."""
+
+
 @contextlib.contextmanager
 def readable(model: str) -> Iterator[None]:
-    """Loading without transformers' remarks about the new head, and its failures as one line; what is fetched shows its
-    progress, and what is read from a folder none."""
+    """Loading without transformers' remarks about the new head, and its failures as one line; what is fetched is told,
+    and shows its progress, and what is read from a folder does neither."""
     logging = import_transformers().utils.logging
     from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+    from huggingface_hub.utils import logging as of_hub
 
     before, hides = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    shows_fetching = not are_progress_bars_disabled()
+    shows_fetching, before_of_hub = not are_progress_bars_disabled(), of_hub.get_verbosity()
     logging.set_verbosity_error()
+    of_hub.set_verbosity_error()  # each try of several where there is no network
+    if not Path(model).is_dir() and _revision_kept(model) is None and model not in _TOLD:
+        _TOLD.add(model)
+        note(f"{model}: no such folder, so it is fetched from the Hugging Face hub.")
     if hides:
         logging.disable_progress_bar()  # those of fetching as well
     if shows_fetching and not Path(model).is_dir():
@@ -90,6 +100,7 @@ def readable(model: str) -> Iterator[None]:
         ) from error
     finally:
         logging.set_verbosity(before)
+        of_hub.set_verbosity(before_of_hub)
         if hides:
             logging.enable_progress_bar()
         if not shows_fetching:

@@ -1,6 +1,7 @@
 """Models of Hugging Face: what is missing is told as what it is."""
 
 import json
+import logging
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,6 +60,22 @@ def test_a_file_that_was_cut_short_and_a_folder_that_is_not_there_are_told(tmp_p
         read_network(str(folder), read_config(str(folder)), "AutoModel", torch.float32)
     with pytest.raises(InputError, match=r"nowhere: no such folder\. Check the path\."):
         read_config(str(tmp_path / "nowhere"))
+
+
+def test_what_is_fetched_is_told_once_and_tries_of_the_hub_are_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    transformers = pytest.importorskip("transformers")
+
+    def unreachable(model: str) -> None:
+        logging.getLogger("huggingface_hub.utils._http").warning("Retrying in 8s [Retry 5/5].")
+        raise OSError(f"We couldn't connect to the hub to load {model}. Check your connection.")
+
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", unreachable)
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"some/model: no model that can be read \(We couldn't connect"):
+            read_config("some/model")
+    assert capsys.readouterr().err == "some/model: no such folder, so it is fetched from the Hugging Face hub.\n"
 
 
 def test_a_fetched_model_is_recorded_by_its_revision(monkeypatch: pytest.MonkeyPatch) -> None:
