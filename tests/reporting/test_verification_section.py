@@ -44,7 +44,7 @@ def quickly(patch: pytest.MonkeyPatch) -> None:
     if importlib.util.find_spec("crowdkit"):
         from few_steps import fit_in_fewer_steps
 
-        fit_in_fewer_steps(patch, 10)
+        fit_in_fewer_steps(patch, 25)
 
 
 CROWD = ("ann-of-the-crowd", "bob-of-the-crowd", "eve-who-hates-gold")
