@@ -22,7 +22,6 @@ Reading order (each file or folder imports only those named before it):
     registry    filters, taggers, splitters and generators by name
     headerless  tables without a header line that their rows tell
     sources     JSONL, CSV, Parquet and `datasets` folders, a row at a time
-    cells       what the cells of anyone's rows mean: texts, lists, labels
     splits      groups of rows, and their division into folds, held-out rows and splits
     tokens      words of a sentence and back
     tags        universal tags, and taggers by name
@@ -30,6 +29,7 @@ Reading order (each file or folder imports only those named before it):
     video       what a reader yields: videos and their captions
     context     a context, and how it is shown
     text        comparing texts: what two share, and how they differ on the surface
+    cells       what the cells of anyone's rows mean: texts, lists, labels
     folds       which fold's language model has not read a context
     syntax      taggers, splitters, clauses, parsers, treebanks
     sample      the bundled captions: seeded, synthetic, with gold trees and tags

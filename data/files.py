@@ -343,7 +343,8 @@ def parse_json(text: str, path: object, line: int | None = None) -> Any:
         return json_value(text)
     except json.JSONDecodeError as error:
         place = f" at line {error.lineno}, column {error.colno} ({error.msg})"
-        place = place if line is None else f" ({error.msg}, column {error.colno})"
+        column = error.colno if error.lineno == 1 else len(text.rstrip("\r\n")) + 1  # cut off: at the end of the line
+        place = place if line is None else f" ({error.msg}, column {column})"
         again = " or write the file again" if line is None else ""
         raise InputError(f"{path}: {at}not valid JSON{place}. Mend that line{again}.") from None
     except ValueError as error:

@@ -12,7 +12,7 @@ up to it applied, so a finished run can be cut anywhere (SWAG released its 22nd 
 A run of `swag-af match` has no iterations: its wrong answers were matched, not filtered, and `Run.matching` says how.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -218,10 +218,16 @@ def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[s
             f"{path}: this run belongs to another pool ({manifest.get('pool')}), or to this one before `swag-af guard` "
             "or `tag` changed it. Choose another --out, or pass that pool."
         )
-    check_same(manifest, {"phases": identity["phases"]}, path, "--out")
+    was, now = ({"schedule": _told(phases)} for phases in (manifest["phases"], identity["phases"]))
+    check_same(was, now, path, "--out")
     for name in ("filters", "options"):
         begun = manifest.get(name, {})
         check_same(begun, dict.fromkeys(begun) | identity[name], path, "--out")  # either may leave out what is not used
+
+
+def _told(phases: Sequence[tuple[str, int]]) -> str:
+    """Filters and their first iterations in words; how long the last one goes on is not said, and may change."""
+    return ", ".join(f"{name} from iteration {first}" for name, first in phases)
 
 
 def _check_not_done(path: Path, n_planned: int) -> None:

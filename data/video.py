@@ -8,8 +8,8 @@ class Caption:
     """One sentence of a video, its blanks normalised."""
 
     text: str
-    seconds: tuple[float, float] | None = None
-    """Start and end within the video, when the source gives them."""
+    seconds: tuple[float, float | None] | None = None
+    """Start and end within the video, when the source gives them; the end None where it gives the start alone."""
     tree: str | None = None
     """Bracketed constituency tree (Penn Treebank labels), when the source carries one."""
 

@@ -115,7 +115,7 @@ def parse_names(flag: str, text: str) -> tuple[str, ...]:
     if names == ("none",):
         return ()
     if not all(names) or len(set(names)) < len(names):
-        raise InputError(f"{flag} {text}: a name is blank or repeated. Write it like ngrams,fasttext, or none.")
+        raise InputError(f"{flag} {text}: a name is blank or repeated. Write it like ngrams,fasttext.")
     return names
 
 

@@ -1,5 +1,6 @@
 """Shared by the tests: a small pool in memory, a tiny contexts file, and filters that cost nothing."""
 
+import gc
 import os
 import signal
 import zlib
@@ -33,10 +34,17 @@ if TYPE_CHECKING:
 def pytest_configure() -> None:
     """Every test runs with the shapes of arrays checked, leaves no vectors where the user keeps theirs, and may take as
     long as a busy machine makes it."""
+    gc.disable()  # until all tests are imported
     os.environ["SWAG_AF_CACHE"] = "none"
     shapes.check_signatures()
     settings.register_profile("untimed", deadline=None)
     settings.load_profile("untimed")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays, and the collector of garbage need not look at it again every few tests."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -5,7 +5,8 @@ test module is imported, `check_signatures` replaces each function by one that c
 tests the shapes. The source stays plain numpy and needs neither jaxtyping nor beartype to run.
 
 Filters are checked where they are called, by `score_in_parts` and `scores_by_head`, so anyone's filter is. Functions
-that refuse a wrong shape themselves, with an error of ours, are not listed: `CandidatePool.view`, `check_assignment`.
+that refuse a wrong shape themselves, with an error of ours, are not listed: `CandidatePool.view`, `check_assignment`,
+`audit_pool`.
 """
 
 import functools
@@ -94,7 +95,6 @@ SHAPES: dict[str, Shapes] = {
         "after": Num[Array, "N"],
         "groups": Whole[Array, "N"],
     },
-    "swag_af.auditing.audit:audit_pool": {"assignment": Whole[Array, "{len(pool)} A"]},
 }
 """By module and name: what each argument that is an array looks like, and what is returned."""
 

@@ -107,17 +107,16 @@ def _near(part: str, name: str, there: Iterable[str]) -> str:
 
 def _seconds_of(
     source: Source, where: str, row: Mapping[str, Any], names: Mapping[str, str]
-) -> tuple[float, float] | None:
-    start, end = _cell(row, names, "start"), _cell(row, names, "end")
-    if start in (None, "") or end in (None, ""):
-        return None
+) -> tuple[float, float | None] | None:
+    given = _cell(row, names, "start"), _cell(row, names, "end")
     try:
-        return seconds(start), seconds(end)
+        start, end = (None if value in (None, "") else seconds(value) for value in given)
     except (TypeError, ValueError):
         raise InputError(
             f"{source.path}: {where} has a {names['start']} or {names['end']} that is no time. Give seconds, or "
             "hours:minutes:seconds."
         ) from None
+    return None if start is None else (start, end)
 
 
 def seconds(value: Any) -> float:

@@ -21,7 +21,7 @@ from swag_af.data.progress import note
 from swag_af.data.records import PairCounts, check_record, parse_record
 from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
-from swag_af.data.text.wording import sentence_keys
+from swag_af.data.text.wording import characters_apart, sentence_keys
 from swag_af.data.tokens import normalise_blanks, tokenize
 from swag_af.data.urls import command
 
@@ -75,9 +75,10 @@ def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], thresh
     """(n,) group numbers: `groups` (n,), such as those of one video, joined where contexts are near-duplicates.
 
     Near-duplicates are pairs whose lower-cased tokens of `sent1`, `start` and `gold` have a Jaccard similarity of
-    3-grams of at least `threshold`; joining is transitive.
+    3-grams of at least `threshold`; joining is transitive. Of a script without blanks a character is a token.
     """
-    tokens = [[t.lower() for text in (c.sent1, c.start, c.gold) for t in tokenize(text)] for c in contexts]
+    texts = [[characters_apart(text) for text in (c.sent1, c.start, c.gold)] for c in contexts]
+    tokens = [[token.lower() for text in row for token in tokenize(text)] for row in texts]
     return join_pairs(groups, near_duplicate_pairs(tokens, threshold=threshold))
 
 

@@ -87,12 +87,17 @@ def unfit_context(sent1: str, start: str, gold: str, rules: ContextRules) -> str
 
 def gap_seconds(first: Caption, second: Caption) -> float:
     """Seconds from the end of `first` to the start of `second`; 0 when times are not known."""
-    return second.seconds[0] - first.seconds[1] if first.seconds and second.seconds else 0.0
+    if not first.seconds or not second.seconds or first.seconds[1] is None:
+        return 0.0
+    return second.seconds[0] - first.seconds[1]
 
 
 def is_enclosed(first: Caption, second: Caption) -> bool:
     """Whether `second`, which begins no earlier, ends by the time `first` ends; false when times are not known."""
-    return bool(first.seconds and second.seconds and second.seconds[1] <= first.seconds[1])
+    if not first.seconds or not second.seconds:
+        return False
+    end, second_end = first.seconds[1], second.seconds[1]
+    return end is not None and second_end is not None and second_end <= end
 
 
 def with_full_stop(caption: Caption) -> Caption:

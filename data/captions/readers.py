@@ -103,12 +103,13 @@ def describe(path: Path, format: str, videos: Sequence[Video]) -> str:
     """One line that says which format the source was read in."""
     captions = [caption for video in videos for caption in video.captions]
     timed = sum(caption.seconds is not None for caption in captions)
-    times = "with times" if timed == len(captions) else f"{timed:,} with times" if timed else "without times"
+    times = "times" if all(not caption.seconds or caption.seconds[1] is not None for caption in captions) else "starts"
+    said = f"with {times}" if timed == len(captions) else f"{timed:,} with {times}" if timed else "without times"
     n_ids = len({video.id for video in videos})
     by = f" by {several(len(videos), 'annotation')}" if len(videos) > n_ids else ""
     return (
         f"{path.name}: {_NAMES.get(format, format)}; {several(len(captions), 'caption')} of "
-        f"{several(n_ids, 'video')}{by}, {times}"
+        f"{several(n_ids, 'video')}{by}, {said}"
     )
 
 

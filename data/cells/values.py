@@ -19,6 +19,7 @@ import numpy as np
 from swag_af.data.errors import RowError
 from swag_af.data.files import json_value
 from swag_af.data.sources import Record
+from swag_af.data.text.wording import SENTENCE_END
 
 
 def optional(record: Record, name: str) -> Any:
@@ -218,12 +219,12 @@ def integer(value: Any) -> int | None:
     return int(value) if isinstance(value, int | np.integer) else None
 
 
-_SENTENCE_END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.?!]+["')\]’”]*\s+(?=\S)""")
+_ENDED = re.compile(r"""[.?!。！？]["')\]’”」』）]*\s*$""")
 
 
 def split_context(text: str) -> tuple[str, str]:
     """`text` split after its last full sentence: `("He sits. She stands.", "A dog")`; start may be empty."""
-    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
-    if not ends or re.search(r"""[.?!]["')\]’”]*\s*$""", text):
+    ends = [found.end() for found in SENTENCE_END.finditer(text)]
+    if not ends or _ENDED.search(text):
         return text, ""
     return text[: ends[-1]].rstrip(), text[ends[-1] :]

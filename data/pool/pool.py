@@ -412,7 +412,11 @@ class CandidatePool:
         return View(self, np.asarray(rows), np.asarray(columns))
 
     def text(self, row: int, column: int) -> str:
-        """The text of candidate `column` of `row`."""
+        """The text of candidate `column` of `row`, both from 0; InputError where there is none."""
+        if not 0 <= row < len(self):
+            raise InputError(f"row {row}: the pool has {len(self):,}, from 0.")
+        if not 0 <= column < self.counts[row]:
+            raise InputError(f"candidate {column} of row {row}: it has {self.counts[row]:,}, from 0, which is gold.")
         shard = int(np.searchsorted(self._offsets, row, side="right")) - 1
         own = self._shards[shard].original_text(row - int(self._offsets[shard]), column)
         if own is not None:

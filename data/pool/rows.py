@@ -24,7 +24,7 @@ from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
 from swag_af.data.text.lengths import LengthHits
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import SurfaceCounts
-from swag_af.data.text.wording import comparable, text_key
+from swag_af.data.text.wording import characters_apart, comparable, text_key
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
 
@@ -99,7 +99,7 @@ class RowMaker:
         dropped: Counter[str] = Counter()
         kept = kept_candidates(named, negatives, flag=self.flag, dropped=dropped)
         if len(kept) < 2:
-            raise EmptyRowError("has no negatives that differ from gold" if negatives else "has no negatives")
+            raise EmptyRowError(_why_none(dropped))
         if len(kept) - 1 < self.min_negatives:
             raise ShortRowError(f"has fewer than {self.min_negatives} negatives ({len(kept) - 1})")
         self._n_features = 0 if values is None else values.shape[1]
@@ -152,6 +152,13 @@ def _check_text(what: str, text: object) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise RowError(f"has half a surrogate pair under {what}, which is no text") from None
+
+
+def _why_none(dropped: Counter[str]) -> str:
+    """Why a row has no negatives, of those that were dropped by reason."""
+    if dropped["flagged"]:
+        return f"has no negatives that the flag function leaves (it flags {dropped['flagged']})"
+    return "has no negatives that differ from gold" if dropped else "has no negatives"
 
 
 def _as_features(features: object, n: int) -> np.ndarray:
@@ -328,7 +335,7 @@ def fill_blocks(
         if block.is_full:
             keep(block)
             block = Block()
-        sentences = [tokenize(row.context.start), *(tokenize(text) for text in row.candidates)]
+        sentences = [tokenize(characters_apart(text)) for text in (row.context.start, *row.candidates)]
         if len(sentences[0]) > _MAX_START_TOKENS:
             raise InputError(f"{row.context.id}: its start has {len(sentences[0]):,} tokens. Put most into sent1.")
         start, *endings = [[types.setdefault(token.lower(), len(types)) for token in tokens] for tokens in sentences]

@@ -120,9 +120,10 @@ class View:
 
     @cached_property
     def texts(self) -> list[list[str]]:
-        """n lists of m endings."""
+        """n lists of m endings; empty ones where a row has fewer candidates."""
+        counts = self.pool.counts
         return [
-            [self.pool.text(int(row), int(column)) for column in columns]
+            [self.pool.text(int(row), int(column)) if column < counts[row] else "" for column in columns]
             for row, columns in zip(self.rows, self.columns, strict=True)
         ]
 

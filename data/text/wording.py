@@ -13,6 +13,11 @@ _QUOTES = str.maketrans(
 )
 
 
+_NO_END = r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)"
+SENTENCE_END = re.compile(rf"""(?:{_NO_END}[.?!]+["')\]’”]*\s+|[。！？]+["')\]’”」』）]*\s*)""")
+"""What parts a sentence from the next; behind the marks of Chinese and Japanese there need be no blank."""
+
+
 def comparable(text: str) -> str:
     """A form that is equal for two texts when a reader would call them the same; empty for a text without a visible
     character.
@@ -94,19 +99,19 @@ def characters_apart(text: str) -> str:
 
 def sentence_keys(text: str) -> list[int]:
     """The keys of a text and, where it has several sentences, of each with three words or more; none twice."""
-    parts = [part for part in _SENTENCE_END.split(text) if len(part.split()) >= _MIN_WORDS]
+    parts = [part for part in SENTENCE_END.split(text) if len(characters_apart(part).split()) >= _MIN_WORDS]
     return [key for key in dict.fromkeys(map(text_key, [text, *parts])) if key]
 
 
 def last_sentence(text: str) -> str:
     """The last sentence of `text`: what stands behind the last end of one that no small letter follows, as in `the U.S.
     enters`, nor a number, as in `3.5`."""
-    return re.split(rf"{_SENTENCE_END.pattern}(?=[^a-z\s])", text.strip())[-1]
+    return re.split(rf"{SENTENCE_END.pattern}(?=[^a-z\s])", text.strip())[-1]
 
 
 def open_end(text: str) -> str:
     """What follows the last full sentence of `text`: the beginning of another, or nothing."""
-    return _SENTENCE_END.split(text.rstrip() + " ")[-1].strip()
+    return SENTENCE_END.split(text.rstrip() + " ")[-1].strip()
 
 
 _WORD = re.compile(r"""\w+|[^\w\s.,;:!?'"`()\[\]…–—-]""")
@@ -119,5 +124,4 @@ _SIGNS = [c for c in _ASCII if _WORD.fullmatch(c) and not re.fullmatch(r"\w", c)
 _WITHOUT_MARKS = str.maketrans(dict.fromkeys(_MARKS, " ") | {c: c.casefold() for c in _ASCII if c.isupper()})
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 """Thai, Lao, kana, Han."""
-_SENTENCE_END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.?!]+["')\]’”]*\s+""")
 _MIN_WORDS = 3

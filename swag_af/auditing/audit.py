@@ -29,6 +29,7 @@ from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_au
 from swag_af.data.interval import interval
 from swag_af.data.locks import clear_lock
 from swag_af.data.manifests import sha256_json
+from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
@@ -101,8 +102,10 @@ def audit_pool(
     The interval is Wilson's at the effective number of contexts (`interval`). It covers the variation over other
     contexts of this kind, not over other fits; where nothing is to be found it leaves out chance in 9 of 100 cases
     (docs/DECISIONS.md). The same seed gives the same folds and generators to every assignment
-    and filter, so that before and after are comparable. Raises InputError, before any fit, for an unavailable filter.
+    and filter, so that before and after are comparable. Raises InputError, before any fit, for an unavailable filter,
+    and for what is no assignment: gold, candidate 0, first in every row, and no candidate that a row lacks or repeats.
     """
+    check_assignment(assignment, pool.counts)
     groups = pool.groups
     return audit_columns(pool, np.arange(len(pool)), assignment, groups, filters, n_folds=n_folds, seed=seed)
 

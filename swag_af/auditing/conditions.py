@@ -163,7 +163,21 @@ def _comparison(text: str, figure: Figure, of: Sequence[str]) -> Comparison:
     if figure == "effect" and beside_chance:
         raise InputError("effect is 0 at chance. Compare it with a number or a percentage.")
     number = float(bound["number"]) / (100 if is_percentage else 1) * (-1 if bound["sign"] == "-" else 1)
-    return Comparison(figure, found["comparator"], number, is_percentage, beside_chance, text)
+    asked = Comparison(figure, found["comparator"], number, is_percentage, beside_chance, text)
+    if not counts and figure not in ("n", "n_groups") and (fault := _no_share(asked)):
+        raise InputError(fault)
+    return asked
+
+
+def _no_share(asked: Comparison) -> str:
+    """Why no share can be compared with this bound; empty if one can."""
+    is_beyond, number = abs(asked.number) > 1, abs(asked.number)
+    if is_beyond and not asked.is_percentage:
+        advice = f"Write {number:g}%." if number <= 100 else "Write a smaller one."
+        return f"its {asked.figure} is a share, at most 1, and {number:g} is no bound. {advice}"
+    if is_beyond and asked.figure != "effect":
+        return f"its {asked.figure} is a share, at most 100 %: {100 * number:g}% is no bound. Write a smaller one."
+    return ""
 
 
 def decide_one(condition: Condition, diagnostic: Diagnostic) -> Decision:
@@ -199,12 +213,8 @@ def _cannot(asked: Comparison, figure: float | None, diagnostic: Diagnostic) -> 
     if asked.beside_chance and diagnostic.chance is None:
         return "it has no chance level, so a gate cannot compare with it. Compare with a number."
     is_share = diagnostic.unit in ("accuracy", "share") and asked.figure not in ("n", "n_groups")
-    if is_share and not asked.is_percentage and abs(asked.number) > 1:
-        return f"its {asked.figure} is a share, at most 1, and {asked.number:g} is no bound. Write {asked.number:g}%."
-    if is_share and asked.figure != "effect" and abs(asked.number) > 1:
-        return (
-            f"its {asked.figure} is a share, at most 100 %: {100 * asked.number:g}% is no bound. Write a smaller one."
-        )
+    if is_share and (fault := _no_share(asked)):
+        return fault
     if asked.is_percentage and asked.figure != "effect" and diagnostic.unit in ("count", "z"):
         kind = "standard score" if diagnostic.unit == "z" else "count"
         return f"its value is a {kind}, of which a percentage says nothing. Compare with a number."

@@ -95,7 +95,7 @@ def counts_of(first: np.ndarray, second: np.ndarray) -> Counts:
 
 
 def _compared(first: Predictions, other: Predictions, groups: np.ndarray, seed: int) -> Comparison:
-    whole = np.isin(first.hits, (0, 1)) & np.isin(other.hits, (0, 1))
+    whole = ~(first.tied | other.tied)  # a tie without gold too: those with it are gone, and it would be sure to lose
     b = int(((first.hits > other.hits) & whole).sum())
     c = int(((first.hits < other.hits) & whole).sum())
     n_ties = int(((first.hits != other.hits) & ~whole).sum())

@@ -92,7 +92,7 @@ def score_of(
 
 def scores_of(
     instances: Instances,
-    predictions: np.ndarray,
+    predictions: np.ndarray | Sequence[Any],
     *,
     groups: np.ndarray | None = None,
     parts: Mapping[str, Sequence[str]] | None = None,

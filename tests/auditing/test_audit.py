@@ -89,6 +89,22 @@ def fold_of(groups: np.ndarray, n_folds: int, *, seed: int) -> np.ndarray:
     return deal(groups, n_parts, rng=audit_rng(seed), largest_first=False)
 
 
+@pytest.mark.parametrize(
+    "fault", ["gold is not first", "a candidate that is not there", "gold twice", "rows are missing"]
+)
+def test_what_is_no_assignment_is_refused(pool: CandidatePool, fault: str) -> None:
+    """An audit told how often a wrong ending, or an empty one, is found."""
+    assignment = assignment_of(pool)
+    if fault == "gold is not first":
+        assignment = assignment[:, ::-1]
+    elif fault == "rows are missing":
+        assignment = assignment[:5]
+    else:
+        assignment[:, 1] = 0 if fault == "gold twice" else pool.counts
+    with pytest.raises(InputError, match="assignment"):
+        audit_pool(pool, assignment, ["hash"])
+
+
 def test_no_video_is_fitted_on_and_scored_by_the_same_fit(pool: CandidatePool) -> None:
     watched = Watched()
     audit_pool(pool, assignment_of(pool), [watched])

@@ -65,7 +65,7 @@ OF_SHARES = st.integers(-1000, 1000)
 OPERATORS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq}
 
 
-@given(value=THOUSANDTHS, chance=THOUSANDTHS, bound=THOUSANDTHS, comparator=st.sampled_from(list(OPERATORS)))
+@given(value=THOUSANDTHS, chance=THOUSANDTHS, bound=OF_SHARES, comparator=st.sampled_from(list(OPERATORS)))
 def test_comparisons_are_those_of_whole_thousandths(value: int, chance: int, bound: int, comparator: str) -> None:
     one = diagnostic(value=value / 1000, chance=chance / 1000)
     compare = OPERATORS[comparator]
@@ -77,8 +77,7 @@ def test_comparisons_are_those_of_whole_thousandths(value: int, chance: int, bou
         (f"chance{sign}{abs(bound) / 1000}", chance + bound),
         ("chance", chance),
     ]:
-        is_no_share = abs(bound) > 1000 and text != "chance"
-        expected = "passed" if compare(value, limit) and not is_no_share else "failed"
+        expected = "passed" if compare(value, limit) else "failed"
         assert statuses(f"AF101 {comparator} {text}", one) == [expected], text
 
 
@@ -220,6 +219,10 @@ def test_the_order_of_diagnostics_does_not_matter() -> None:
         ("AF101.n_groups >= chance", "Compare it with a number"),
         ("AF101.effect <= chance", "effect is 0 at chance"),
         ("AF101.low clear", "Leave `.low` out"),
+        ("AF101 <= 30", "its value is a share, at most 1, and 30 is no bound. Write 30%."),
+        ("AF10* > 300", "300 is no bound. Write a smaller one."),
+        ("AF101.high <= chance + 130%", "130% is no bound"),
+        ("AF101.effect <= 5", "Write 5%"),
     ],
 )
 def test_what_is_no_condition_is_one_line_with_its_place(text: str, fault: str) -> None:
@@ -290,7 +293,7 @@ def test_all_faults_come_at_once(tmp_path: Path) -> None:
 
 
 def test_a_line_that_cannot_be_found_is_told_by_its_number(tmp_path: Path) -> None:
-    path = written(tmp_path, 'gate = ["AF101 \\u003c= 3"]')
+    path = written(tmp_path, 'gate = ["AF101 \\u003c= 0.3"]')
     assert read_gate(path).conditions[0].where == f"{path}, condition 1"
 
 
@@ -336,8 +339,8 @@ def test_a_failed_gate_names_what_fails() -> None:
         result.check()
 
 
-def test_a_bound_without_its_percent_sign_fails_and_says_so() -> None:
-    one = diagnostic(value=0.2, chance=0.25)
-    assert statuses("AF101 <= 30", one) == ["failed"]
-    (decision,) = decide(parse_gate(["AF101 <= 30"]), [one]).decisions
+def test_of_many_codes_those_whose_shares_a_bound_is_beyond_fail_and_say_so() -> None:
+    """Among codes of counts the bound may be right, so that the line can be used."""
+    (decision,) = decide(parse_gate(["AF* <= 30"]), [diagnostic(value=0.2, chance=0.25)]).decisions
+    assert decision.status == "failed"
     assert "Write 30%." in decision.said

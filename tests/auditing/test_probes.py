@@ -323,6 +323,11 @@ def test_counts_are_those_of_words_and_pairs(texts: list[str]) -> None:
     assert np.allclose((counts @ counts.T).toarray(), plain @ plain.T)
 
 
+def test_characters_of_scripts_without_blanks_are_words() -> None:
+    assert words("正确。Red 猫") == ["正", "确", "。", "red", "猫"]
+    assert words("つまり") == ["つ", "ま", "り"]
+
+
 def test_ngrams_of_passages_take_less_than_a_hundred_bytes_a_word() -> None:
     rng = np.random.default_rng(0)
     tokens = Tokens.of([" ".join(f"w{i}" for i in rng.zipf(1.3, 350) % 20_000) for _ in range(150)])

@@ -302,6 +302,9 @@ SPLITS = {
     "He meets Mr. Smith. Mr. Smith": ("He meets Mr. Smith.", "Mr. Smith"),
     'He says "stop." The car': ('He says "stop."', "The car"),
     "": ("", ""),
+    "他坐下。她站着。他看": ("他坐下。她站着。", "他看"),
+    "他说：「停！」 她走": ("他说：「停！」", "她走"),
+    "他坐下。她站着。": ("他坐下。她站着。", ""),
 }
 
 
@@ -455,6 +458,7 @@ BAD_FILES = {
     "empty": ("rows.jsonl", "", "no rows in it"),
     "header only": ("rows.csv", "sent1,start,gold,negative0\n", "no rows in it"),
     "broken line": ("rows.jsonl", json.dumps(GOOD) + "\n{'a': 1}\n", "line 2 is not valid JSON"),
+    "cut off": ("rows.jsonl", '{"sent1": "a"\n', r"line 1 is not valid JSON \(Expecting ',' delimiter, column 14\)"),
     "near-miss names": (
         "rows.csv",
         "sent_1,start,golds,negative0\na,b,c,d\n",

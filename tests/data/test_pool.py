@@ -20,6 +20,7 @@ from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import as_given
 from swag_af.data.tags import load_tagger
+from swag_af.data.text.wording import characters_apart
 from swag_af.data.tokens import tokenize
 from swag_af.filters.checking import check_filter
 from swag_af.filters.members import MLPFilter
@@ -103,6 +104,18 @@ def test_texts_of_other_words_are_not(one: str, other: str) -> None:
 @pytest.mark.parametrize("text", ["", " \t\u2028", "\u200b\ufeff"])
 def test_a_text_without_a_visible_character_has_nothing_to_compare(text: str) -> None:
     assert comparable(text) == ""
+
+
+def test_where_all_are_flagged_the_row_says_so() -> None:
+    with pytest.raises(InputError, match=r"row 0 has no negatives that the flag function leaves \(it flags"):
+        small(flag=lambda context, negative: True)
+
+
+@pytest.mark.parametrize(("row", "column"), [(-1, 0), (30, 0), (0, -1), (0, 19)])
+def test_a_candidate_that_is_not_there_has_no_text(pool: CandidatePool, row: int, column: int) -> None:
+    """The texts of other candidates were its own."""
+    with pytest.raises(InputError, match=f"row {row}"):
+        pool.text(row, column)
 
 
 def test_negatives_that_the_users_function_flags_are_left_out_and_counted() -> None:
@@ -549,7 +562,15 @@ def test_any_unicode_comes_back_as_given_or_is_refused_in_one_line(
     lengths = pool.gather("lengths", np.arange(len(pool)))
     for i, texts in enumerate(texts_of(pool)):
         for k, text in enumerate(texts):
-            assert found[i, k, : lengths[i, k]].tolist() == pool.vocabulary.ids(tokenize(text))
+            assert found[i, k, : lengths[i, k]].tolist() == pool.vocabulary.ids(tokenize(characters_apart(text)))
+
+
+def test_of_a_script_without_blanks_every_character_is_a_token() -> None:
+    """A filter of words that reads whole endings as a word each knows none of those held out."""
+    context = Context("他坐在红色的房子里。", "他", "走下山。", id="a")
+    pool = CandidatePool.from_texts([context], [["看见三只鸟。", "看见三只猫。"]])
+    assert pool.gather("lengths", np.arange(1)).tolist() == [[4, 6, 6]]
+    assert {"鸟", "猫", "三"} <= set(pool.vocabulary.tokens)
 
 
 @pytest.fixture

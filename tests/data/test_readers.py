@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.data.captions.drops import gap_seconds, is_enclosed
 from swag_af.data.captions.options import CaptionColumns
 from swag_af.data.captions.readers import caption_rows, describe, format_of, merge_videos, read_videos
 from swag_af.data.errors import InputError
@@ -103,6 +104,28 @@ def test_captions_stay_as_they_stand_unless_every_one_has_a_time(tmp_path: Path)
     path = tmp_path / "mine.jsonl"
     write_jsonl(path, rows)
     assert texts(read_videos(path)) == {"a": ["late", "timeless"], "b": ["early", "late"]}
+
+
+def test_starts_alone_put_captions_in_order(tmp_path: Path) -> None:
+    """They were taken for no times, and pairs went backwards."""
+    rows = [{"video": "a", "sentence": text, "start_time": at} for text, at in (("late", 9), ("early", "0:05"))]
+    path = tmp_path / "mine.jsonl"
+    write_jsonl(path, rows)
+    (video,) = videos = read_videos(path)
+    assert [(caption.text, caption.seconds) for caption in video.captions] == [
+        ("early", (5, None)),
+        ("late", (9, None)),
+    ]
+    assert (gap_seconds(*video.captions), is_enclosed(*video.captions)) == (0, False)
+    assert describe(path, "jsonl", videos).endswith("2 captions of 1 video, with starts")
+    write_jsonl(path, caption_rows(videos))
+    assert [video.captions for video in read_videos(path)] == [video.captions]
+
+
+def test_a_start_that_is_no_time_is_refused_without_an_end_too(tmp_path: Path) -> None:
+    path = written(tmp_path, "mine.csv", "video,sentence,start_time\na,B.,1:xx\n")
+    with pytest.raises(InputError, match="line 2 has a start_time or end_time that is no time"):
+        read_videos(path)
 
 
 def test_a_row_without_source_takes_the_name_of_its_file(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_run_that_has_an_audit_is_not_begun_anew(pool: CandidatePool, tmp_path
     with pytest.raises(KeyboardInterrupt):
         filter_pool(pool, StopsAt(1, "fit"), SIX, out=tmp_path / "run")
     (tmp_path / "run" / "audits.jsonl").write_text("")
-    with pytest.raises(InputError, match="begun with other phases"):
+    with pytest.raises(InputError, match=r"begun with other schedule \(\w+ from iteration 1, now"):
         filter_pool(pool, FeatureFilter(), SIX, out=tmp_path / "run")
 
 
@@ -267,7 +267,7 @@ OTHERS = {
     "seed": (HashFilter, {"seed": 6}, "seed"),
     "rule": (HashFilter, {"rule": "released"}, "rule"),
     "negatives": (HashFilter, {"n_negatives": 5}, "n_negatives"),
-    "filter": (FeatureFilter, {}, "phases"),
+    "filter": (FeatureFilter, {}, "schedule"),
 }
 
 

@@ -52,6 +52,14 @@ def test_letter_case_makes_no_other_text() -> None:
     assert groups_of([one, other], 1.0).tolist() == [0, 0]
 
 
+def test_characters_of_scripts_without_blanks_are_compared() -> None:
+    """As tokens of English, the sentences would be one token each and share nothing."""
+    one = Context("他坐在红色的大房子里。", "他", "走下山去看海。", id="1", video="a")
+    other = Context("他坐在红色的小房子里。", "他", "走下山去看海。", id="2", video="b")
+    third = Context("一只黑猫睡着了。", "它", "梦见三条鱼。", id="3", video="c")
+    assert groups_of([one, other, third], 0.5).tolist() == [0, 0, 1]
+
+
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=20), st.data())
 def test_joining_makes_groups_coarser_and_joins_each_pair(groups: list[int], data: st.DataObject) -> None:
     places = st.integers(0, len(groups) - 1)

@@ -44,6 +44,7 @@ def test_consistency_and_sensitivity_are_what_one_counts_over_all_ties(seed: int
 def test_right_answers_are_right_in_every_figure() -> None:
     for instances in (choices(), pairs(), classes(), staged()):
         found = scores_of(instances, instances.answers)
+        assert scores_of(instances, instances.answers.tolist()) == found
         assert {one.value for one in found.figures if one.kind == "share"} == {1.0}
 
 

@@ -114,6 +114,18 @@ def test_ties_are_left_out_of_mcnemar() -> None:
     assert found.difference.value == pytest.approx(0.75)
 
 
+def test_a_tie_without_gold_is_a_tie_for_mcnemar() -> None:
+    """Where ties count as wrong unless they hold gold, when they are left out, a guesser that ties always loses."""
+    instances, rng = choices(400), np.random.default_rng(0)
+    ties = np.argsort(rng.random((400, 4)), axis=1) < 2  # (400, 4) two of four
+    guess = predictions_of(instances, rng.integers(4, size=400), name="guess")
+    level = predictions_of(instances, ties.astype(float).ravel(), name="level")
+    found = compare(guess, [level], np.arange(400), seed=0)[0]
+    assert set(level.hits) == {0, 0.5}
+    assert (found.n_discordant, found.mcnemar) == (0, None)
+    assert found.n_ties == (guess.hits != level.hits).sum()
+
+
 def test_holm_counts_the_comparisons_that_have_a_test() -> None:
     """A model that ties throughout, and the same model again, leave nothing to test: they make no other p larger."""
     (good, bad), groups = models(0)

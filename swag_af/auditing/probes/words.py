@@ -1,6 +1,7 @@
 """Texts as numbered words, each text read once whatever probes are made of it, and counts of their n-grams.
 
-A word is a run of letters and digits, an apostrophe within it too; every other visible character is a word of its own.
+A word is a run of letters and digits, an apostrophe within it too; every other visible character is a word of its own,
+and so is each of a script without blanks (Thai, Lao, kana, Han).
 Letter case is dropped. One regular expression, not `swag_af.data.tokens`, which splits one English sentence by the
 rules of the Penn Treebank: contexts may be passages, and in any language.
 """
@@ -14,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.text.ragged import joined
+from swag_af.data.text.wording import characters_apart
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
 def words(text: str) -> list[str]:
     """The words and marks of a text, in lower case."""
-    return _WORD.findall(text.lower())
+    return _WORD.findall(characters_apart(text).lower())
 
 
 @dataclass(frozen=True)

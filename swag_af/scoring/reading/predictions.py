@@ -32,14 +32,19 @@ class Predictions:
     """(M,) 1 at the answer that was chosen, 1/t at each of t with the highest score, else 0."""
     hits: np.ndarray
     """(N,) the share at gold."""
+    tied: np.ndarray
+    """(N,) whether several answers have the highest score."""
     n_missing: int = 0
     """Instances without a prediction, which count as wrong."""
-    n_tied: int = 0
-    """Instances in which several answers have the highest score."""
     said: str = ""
     """How the file was read."""
     is_log: bool = False
     """Whether it is a sample log of lm-evaluation-harness."""
+
+    @property
+    def n_tied(self) -> int:
+        """Instances in which several answers have the highest score."""
+        return int(self.tied.sum())
 
     def take(self, instances: Instances, rows: np.ndarray) -> "Predictions":
         """Those of the instances `rows` alone, of `instances`, to which they were made."""
@@ -48,12 +53,18 @@ class Predictions:
 
 
 def predictions_of(
-    instances: Instances, given: np.ndarray, *, name: str = "model", said: str = "", is_log: bool = False
+    instances: Instances,
+    given: np.ndarray | Sequence[Any],
+    *,
+    name: str = "model",
+    said: str = "",
+    is_log: bool = False,
 ) -> Predictions:
     """Predictions from an array: (N,) whole numbers of answers, -1 for none; or (M,) scores, the higher the likelier.
 
     Raises InputError where the array has another shape, or numbers that are none of the answers.
     """
+    given = np.asarray(given)
     chosen = np.issubdtype(given.dtype, np.integer)
     shares = shares_of_choices(given, instances) if chosen else shares_of_scores(given, instances)
     return _of_shares(instances, shares, name, said, is_log)
@@ -63,8 +74,7 @@ def _of_shares(instances: Instances, shares: np.ndarray, name: str, said: str, i
     is_given = given_in(instances, shares)
     highest = np.maximum.reduceat(shares, instances.offsets[:-1])
     right = np.where(is_given, hits(shares, instances), 0.0)  # (N,)
-    n_tied = int((is_given & (highest < 1)).sum())
-    return Predictions(name, shares, right, int((~is_given).sum()), n_tied, said, is_log)
+    return Predictions(name, shares, right, is_given & (highest < 1), int((~is_given).sum()), said, is_log)
 
 
 def given_in(instances: Instances, shares: np.ndarray) -> np.ndarray:
