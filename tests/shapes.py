@@ -63,6 +63,7 @@ SHAPES: dict[str, Shapes] = {
         "return": Shaped[Array, "n ..."],
     },
     "swag_af.data.pool.pool:CandidatePool.texts": {"assignment": Whole[Array, "rows A"]},
+    "swag_af.data.pool.pool:CandidatePool.texts_of": {"rows": Whole[Array, "n"], "columns": Whole[Array, "n m"]},
     "swag_af.data.pool.pool:View.tokens": {"return": Whole[Array, "{self.shape[0]} {self.shape[1]} L"]},
     "swag_af.data.pool.pool:View.lengths": {"return": Int64[Array, "{self.shape[0]} {self.shape[1]}"]},
     "swag_af.data.pool.pool:View.starts": {"return": Whole[Array, "{len(self)} S"]},

@@ -43,9 +43,7 @@ def open_own(path: Path) -> Own:
     """The pool or the run at `path`."""
     if kind_of(path) == "pool":
         pool = CandidatePool.open(path)
-        texts: Iterable[Sequence[str]] = (
-            [pool.text(row, k) for k in range(count)] for row, count in enumerate(pool.counts.tolist())
-        )
+        texts: Iterable[Sequence[str]] = map(pool.texts_of_row, range(len(pool)))
         files, said = [path / MANIFEST], "gold and all candidates of a pool"
     else:
         run = open_run(path)

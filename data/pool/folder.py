@@ -321,6 +321,21 @@ class Shard:
         except UnicodeDecodeError:
             raise FormatError(f"{self.path}: text.npy and text_ends.npy do not belong together. {_ANEW}") from None
 
+    def original_texts(self, rows: np.ndarray, columns: np.ndarray) -> list[str] | None:
+        """As `original_text`, of candidates `columns` (q,) of `rows` (q,): plain arrays are sliced, not their maps."""
+        if self.original_text(0, 0) is None:
+            return None
+        ends = np.asarray(self.load("text_ends")).reshape(-1)
+        at = rows * self.load("text_ends").shape[1] + columns
+        begins = np.where(at, ends[at - 1], 0)
+        text = np.asarray(self.load("text")).data
+        try:
+            return [
+                str(text[begin:end], "utf-8") for begin, end in zip(begins.tolist(), ends[at].tolist(), strict=True)
+            ]
+        except UnicodeDecodeError:
+            raise FormatError(f"{self.path}: text.npy and text_ends.npy do not belong together. {_ANEW}") from None
+
     def content_hash(self) -> str:
         """The hash of all of it, as `shard_hashes` has it, for rows in memory."""
         return shard_hashes(self.contexts, self._arrays)["sha256"]

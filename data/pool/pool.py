@@ -425,8 +425,31 @@ class CandidatePool:
         return self.vocabulary.text(self.gather("tokens", rows, columns)[0, 0].tolist())
 
     def texts(self, assignment: np.ndarray) -> list[list[str]]:
-        """The endings of an assignment (N, A), gold first in every row."""
-        return [[self.text(row, int(column)) for column in columns] for row, columns in enumerate(assignment)]
+        """The endings of an assignment (N, A), gold first; InputError where a row has no such candidate."""
+        if (assignment < 0).any() or (assignment >= self.counts[: len(assignment), None]).any():
+            raise InputError("the assignment names a candidate that its row does not have.")
+        return self.texts_of(np.arange(len(assignment)), assignment)
+
+    def texts_of(self, rows: np.ndarray, columns: np.ndarray) -> list[list[str]]:
+        """The texts of candidates `columns` (n, m) of `rows` (n,), by row; empty where a row has fewer. As `text`, for
+        many."""
+        found: list[list[str]] = [[]] * len(rows)
+        m = columns.shape[1]
+        shard_of = np.searchsorted(self._offsets, rows, side="right") - 1
+        for i in np.unique(shard_of):
+            here = np.flatnonzero(shard_of == i)
+            own = np.repeat(rows[here] - self._offsets[i], m)  # (q,)
+            texts = self._shards[i].original_texts(own, columns[here].reshape(-1))
+            if texts is None:
+                tokens = self.gather("tokens", rows[here], columns[here])  # (k, m, L)
+                texts = [self.vocabulary.text(ids) for ids in tokens.reshape(len(own), tokens.shape[2]).tolist()]
+            for k, place in enumerate(here.tolist()):
+                found[place] = texts[k * m : (k + 1) * m]
+        return found
+
+    def texts_of_row(self, row: int) -> list[str]:
+        """The texts of all candidates of `row`, gold first."""
+        return self.texts_of(np.array([row]), np.arange(self.counts[row])[None])[0]
 
     def with_table(self, name: str, changes: Mapping[str, Any]) -> "CandidatePool":
         """The pool on disk with one more table, see `with_tables`."""

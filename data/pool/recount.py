@@ -20,7 +20,7 @@ def recounted(pool: CandidatePool, rows: np.ndarray) -> dict[str, Any]:
 
     def kept() -> Iterator[Row]:
         for row in rows.tolist():
-            texts = tuple(pool.text(row, column) for column in range(int(pool.counts[row])))
+            texts = tuple(pool.texts_of_row(row))
             surface.add([text.lower() for text in texts] if is_normalised else texts)
             yield Row(pool.contexts[row], texts, None)
 

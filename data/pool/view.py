@@ -40,7 +40,7 @@ class Readable(Protocol):
 
     def feature(self, name: str, rows: np.ndarray, columns: np.ndarray) -> np.ndarray: ...
 
-    def text(self, row: int, column: int) -> str: ...
+    def texts_of(self, rows: np.ndarray, columns: np.ndarray) -> list[list[str]]: ...
 
     def view(self, rows: np.ndarray, columns: np.ndarray) -> "View": ...
 
@@ -121,11 +121,7 @@ class View:
     @cached_property
     def texts(self) -> list[list[str]]:
         """n lists of m endings; empty ones where a row has fewer candidates."""
-        counts = self.pool.counts
-        return [
-            [self.pool.text(int(row), int(column)) if column < counts[row] else "" for column in columns]
-            for row, columns in zip(self.rows, self.columns, strict=True)
-        ]
+        return self.pool.texts_of(self.rows, self.columns)
 
     def take(self, index: np.ndarray) -> "View":
         """The view of the rows at positions `index`."""

@@ -158,7 +158,7 @@ def scored(pool: CandidatePool, scorer: Scorer, rows: np.ndarray) -> np.ndarray:
     n_given = len(scorer.columns)
     table = np.zeros((len(rows), pool.n_candidates, n_given + len(LENGTHS)), np.float32)
     contexts = [pool.contexts[row] for row in rows.tolist()]
-    endings = [[pool.text(row, k) for k in range(int(pool.counts[row]))] for row in rows.tolist()]
+    endings = [pool.texts_of_row(row) for row in rows.tolist()]
     for out, values in zip(table, scorer.score(contexts, endings), strict=True):
         out[: len(values), :n_given] = values
     is_there = np.arange(pool.n_candidates) < pool.counts[rows][:, None]  # (n, K)

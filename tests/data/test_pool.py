@@ -354,6 +354,26 @@ def test_gathering_across_shards_equals_one_shard(
         np.testing.assert_array_equal(in_shards.gather(table, index, columns), expected, strict=True)
 
 
+@given(st.lists(st.integers(0, 29), min_size=1, max_size=40), st.integers(0, 9))
+def test_many_texts_are_those_of_one_after_another(
+    pool: CandidatePool, in_shards: CandidatePool, rows: list[int], seed: int
+) -> None:
+    columns = np.random.default_rng(seed).integers(pool.n_candidates, size=(len(rows), 3))
+    counts = pool.counts
+    slow = [
+        [pool.text(row, int(k)) if k < counts[row] else "" for k in chosen]
+        for row, chosen in zip(rows, columns, strict=True)
+    ]
+    for one in (pool, in_shards):
+        assert one.texts_of(np.array(rows), columns) == slow
+        assert one.view(np.array(rows), columns).texts == slow
+
+
+def test_an_assignment_of_candidates_that_are_not_there_has_no_texts(pool: CandidatePool) -> None:
+    with pytest.raises(InputError, match="a candidate that its row does not have"):
+        pool.texts(np.stack([np.zeros(30, int), pool.counts], axis=1))
+
+
 def test_contexts_across_shards_stand_in_row_order(pool: CandidatePool, in_shards: CandidatePool) -> None:
     assert in_shards.contexts == pool.contexts
 

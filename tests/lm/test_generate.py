@@ -73,6 +73,7 @@ def test_generate_makes_a_whole_pool(contexts_path, lms, tmp_path):
     for row, context in enumerate(pool.contexts):
         assert pool.text(row, 0).lower() == context.gold.lower()
         assert len({pool.text(row, k) for k in range(16)}) == 16
+        assert pool.texts_of(np.array([row]), np.arange(16)[None]) == [[pool.text(row, k) for k in range(16)]]
     features = pool.gather("features", np.arange(10))
     assert features.shape == (10, 16, len(FEATURES))
     assert np.isfinite(features).all()
