@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
@@ -82,6 +83,7 @@ FOLDERS = {name: path for name, path in packages_and_modules() if path.is_dir()}
 MODULES = {name: path for name, path in packages_and_modules() if path.is_file()}
 
 
+@cache
 def imports_of(path: Path) -> set[str]:
     """Every module of ours that a file imports, at its top or within a function."""
     found = set()
