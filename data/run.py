@@ -218,7 +218,7 @@ def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[s
             f"{path}: this run belongs to another pool ({manifest.get('pool')}), or to this one before `swag-af guard` "
             "or `tag` changed it. Choose another --out, or pass that pool."
         )
-    was, now = ({"schedule": _told(phases)} for phases in (manifest["phases"], identity["phases"]))
+    was, now = ({"schedule": _told(phases)} for phases in (manifest.get("phases", ()), identity["phases"]))
     check_same(was, now, path, "--out")
     for name in ("filters", "options"):
         begun = manifest.get(name, {})
