@@ -797,8 +797,8 @@ def test_the_document_is_what_its_results_give() -> None:
     assert part_of(text) == document(read_results(kept), command.KEPT)
 
 
-@pytest.mark.parametrize("size", ["many", "large", "full"])
-def test_the_document_of_many_contexts_is_what_its_results_give(size: str) -> None:
+@pytest.mark.parametrize("size", ["small", "many", "large", "full"])
+def test_the_document_of_a_size_is_what_its_results_give(size: str) -> None:
     folder = DOCS / command.KEPT / size
     text = (folder / "README.md").read_text(encoding="utf-8")
     assert part_of(text) == document(read_results(folder / RESULTS), ".")
