@@ -51,7 +51,8 @@ def check_addresses(value: Any) -> None:
         and (found := re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", str(value)))
     ):
         known = " and ".join(f"{one}://BUCKET/PATH" for one in PROTOCOLS)
-        given = f"{found[0]}/{str(value)[len(found[0]) :]}"
+        slashes = "//" if found[1] == "file" else "/"  # of which a path keeps one
+        given = f"{found[0]}{slashes}{str(value)[len(found[0]) :]}"
         raise InputError(
             f"{given}: no address that is known; there are {known}. A folder of that name needs its whole path."
         )

@@ -151,15 +151,20 @@ def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:
 
 
 def read_dropped(path: Path) -> list[DroppedPair]:
-    """The dropped pairs stored beside the contexts at `path`; an empty list when there is no such file.
+    """The dropped pairs stored beside the contexts at `path`; an empty list when no such file was written.
 
     Raises FormatError unless the manifest says that both files were written together: with other folds, a language
-    model could be trained on the endings that it is to compete with.
+    model could be trained on the endings that it is to compete with; and where the file that it names is gone, since
+    models would have learnt from fewer pairs than elsewhere.
     """
-    beside = dropped_path_of(path)
+    beside, manifest = dropped_path_of(path), read_contexts_manifest(path)
     if not beside.exists():
+        if manifest is not None and manifest["sha256"] == sha256_file(path):
+            raise FormatError(
+                f"{beside}: not there, though it was written with {path}. Copy it along, or leave the dropped pairs "
+                "out with --no-use-dropped."
+            )
         return []
-    manifest = read_contexts_manifest(path)
     if manifest is None or (manifest["sha256"], manifest["dropped_sha256"]) != (sha256_file(path), sha256_file(beside)):
         raise FormatError(
             f"{beside}: not written together with {path} as it is now. Make both again with `swag-af contexts "

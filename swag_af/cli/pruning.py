@@ -51,16 +51,19 @@ def _above(pruned: Pruned) -> str:
         return "Too few instances to measure predictability, so nothing was removed."
     wrong = about.options["by"] == "aflite" and about.chance >= _TWO
     luck = max(about.n_above_by_luck, first.n_wrong if wrong else 0)
+    tail = "." if not is_luck(first.n_above, luck) else _ALL_LUCK if about.n_kept < about.n else _NOTHING_GONE
     return (
         f"Predictability {about.threshold:g} or more: {first.n_above:,} at first"
         f"{f'; as surely wrong: {first.n_wrong:,}' if wrong else ''}; with answers drawn at random "
-        f"{about.n_above_by_luck:,}, which is luck{_ALL_LUCK if is_luck(first.n_above, luck) else '.'}"
+        f"{about.n_above_by_luck:,}, which is luck{tail}"
     )
 
 
 _TWO = 0.499
 """The chance of two answers, where as many are surely wrong as surely right if nothing is found."""
 _ALL_LUCK = ". No more than luck can be told, so what was removed is as good as random: keep the data as it is."
+
+_NOTHING_GONE = ". Nothing was removed."
 
 
 def is_luck(n_above: int, by_luck: int) -> bool:

@@ -26,7 +26,8 @@ def verify_invite(options: InviteOptions) -> None:
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
     n = invite(options)
-    say(f"{n:,} links. Written to {options.out}. Next: {command('verify', 'serve', options.run, '--invited-only')}")
+    then = command("verify", "serve", options.run, "--invited-only")
+    say(f"{several(n, 'link')}. Written to {options.out}. Next: {then}")
 
 
 def verify_backup(options: BackupOptions) -> None:

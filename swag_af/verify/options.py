@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from ipaddress import ip_address
 from math import inf
 from pathlib import Path
 from typing import Literal
@@ -155,6 +156,7 @@ class ServeOptions(Options):
                     )
                     for name in ("completion_url", "early_end_url", "screen_out_url")
                 ),
+                *self._no_names,
                 (self.min_seconds < 0, f"--min-seconds {self.min_seconds}: not below 0"),
                 (
                     self.deadline is not None and not _is_time(self.deadline),
@@ -166,6 +168,16 @@ class ServeOptions(Options):
                 ),
             ]
         )
+
+    @property
+    def _no_names(self) -> list[tuple[bool, str]]:
+        return [
+            *((not _is_address(one), f"--proxies {one}: an address, as 127.0.0.1") for one in self.proxies),
+            *(
+                ("/" in one or (":" in one and not _is_address(one)), f"--hosts {one}: a name alone, as your.host")
+                for one in self.hosts
+            ),
+        ]
 
     @property
     def _too_many_to_complete(self) -> str:
@@ -188,6 +200,14 @@ _NEEDING = {
     "check-every": ("checks", "min_check_share", "min_checks", "failed_checks"),
 }
 """Options of `ServeOptions` that have no effect without the one before them."""
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _is_time(text: str) -> bool:

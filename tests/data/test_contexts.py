@@ -412,6 +412,13 @@ def test_a_file_of_somebody_else_has_no_manifest_and_no_dropped_pairs(tmp_path: 
     assert read_dropped(path) == []
 
 
+def test_dropped_pairs_that_are_gone_are_missed(contexts_file: Path) -> None:
+    """Contexts copied without them gave other models, and nothing was said."""
+    dropped_path_of(contexts_file).unlink()
+    with pytest.raises(FormatError, match=r"not there, though it was written with .*--no-use-dropped"):
+        read_dropped(contexts_file)
+
+
 def test_dropped_pairs_of_another_deal_are_refused(contexts_file: Path) -> None:
     contexts_file.write_text(contexts_file.read_text() + json.dumps(MINIMAL) + "\n")
     with pytest.raises(FormatError, match="not written together"):

@@ -564,7 +564,7 @@ def test_what_cannot_be_is_told_before_any_work(patch: pytest.MonkeyPatch, capsy
         ("show memory://b/nothing", "memory://b/nothing"),
         ("show hdfs://b/pool", "hdfs://b/pool: no address that is known; there are s3://BUCKET/PATH and gs://"),
         ("filter pool --out s3://", "s3://: no bucket is named. Write s3://BUCKET/PATH."),
-        ("filter pool --out file:///tmp/run", "file://tmp/run: no address that is known"),
+        ("filter pool --out file:///tmp/run", "file:///tmp/run: no address that is known"),
     ):
         with pytest.raises(SystemExit, match="2"):
             main(command.split())

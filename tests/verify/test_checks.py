@@ -221,6 +221,28 @@ def test_what_has_no_effect_without_another_option_is_refused(options: dict[str,
     assert sorted(str(caught.value).removesuffix(".").split("; ")) == sorted(lines)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"proxies": ("127.0.0.1:443",)}, "--proxies 127.0.0.1:443: an address"),
+        ({"proxies": ("localhost",)}, "--proxies localhost: an address"),
+        ({"hosts": ("http://your.host",)}, "--hosts http://your.host: a name alone"),
+        ({"hosts": ("your.host:80",)}, "--hosts your.host:80: a name alone"),
+    ],
+)
+def test_names_that_nobody_would_be_known_by_are_refused(options: dict[str, Any], said: str) -> None:
+    """The server started, and let in nobody, or took all for one."""
+    with pytest.raises(InputError, match=re.escape(said)):
+        ServeOptions(Path("run"), **options)
+    ServeOptions(Path("run"), proxies=("127.0.0.1", "::1"), hosts=("your.host", "[::1]"))
+
+
+def test_more_qualification_questions_than_there_are_are_refused(run: Run) -> None:
+    options = ServeOptions(run.path, port=0, qualification="builtin", qualification_questions=99)
+    with pytest.raises(InputError, match=r"--qualification-questions 99: there are \d+"):
+        serve(options, say=lambda *lines: None)
+
+
 # ------------------------------------------------------------------------------- what annotators see
 
 

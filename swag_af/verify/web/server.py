@@ -95,6 +95,8 @@ def _site(
     run: Run, store: Store, questions: tuple[QualificationQuestion, ...], secret: str, options: ServeOptions
 ) -> Site:
     n_questions = options.qualification_questions
+    if options.qualification not in (None, DRAWN) and (n_questions or 0) > len(questions):
+        raise InputError(f"--qualification-questions {n_questions}: there are {len(questions)}. Ask for fewer.")
     if options.qualification == DRAWN:
         drawn = draw_questions(run, rows_to_draw_of(run, store, secret, options, of_checks=False), secret)
         keep_checks(store, drawn.items())
