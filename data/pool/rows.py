@@ -335,7 +335,8 @@ def fill_blocks(
         if block.is_full:
             keep(block)
             block = Block()
-        sentences = [tokenize(characters_apart(text)) for text in (row.context.start, *row.candidates)]
+        texts = (row.context.start, *row.candidates)
+        sentences = [tokenize(characters_apart(text) if row.as_given else text) for text in texts]  # others come back
         if len(sentences[0]) > _MAX_START_TOKENS:
             raise InputError(f"{row.context.id}: its start has {len(sentences[0]):,} tokens. Put most into sent1.")
         start, *endings = [[types.setdefault(token.lower(), len(types)) for token in tokens] for tokens in sentences]
