@@ -336,7 +336,9 @@ def fill_blocks(
             keep(block)
             block = Block()
         texts = (row.context.start, *row.candidates)
-        sentences = [tokenize(characters_apart(text) if row.as_given else text) for text in texts]  # others come back
+        if row.as_given:  # others are made from their tokens again
+            texts = tuple(map(characters_apart, texts))
+        sentences = [tokenize(text) for text in texts]
         if len(sentences[0]) > _MAX_START_TOKENS:
             raise InputError(f"{row.context.id}: its start has {len(sentences[0]):,} tokens. Put most into sent1.")
         start, *endings = [[types.setdefault(token.lower(), len(types)) for token in tokens] for tokens in sentences]

@@ -20,8 +20,9 @@ from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import as_given
 from swag_af.data.tags import load_tagger
+from swag_af.data.text.lengths import LengthHits
 from swag_af.data.text.wording import characters_apart
-from swag_af.data.tokens import tokenize
+from swag_af.data.tokens import detokenize, tokenize
 from swag_af.filters.checking import check_filter
 from swag_af.filters.members import MLPFilter
 
@@ -352,6 +353,13 @@ def test_gathering_across_shards_equals_one_shard(
     for table in ("tokens", "lengths", "features"):
         expected = pool.gather(table, index, columns)
         np.testing.assert_array_equal(in_shards.gather(table, index, columns), expected, strict=True)
+
+
+def test_texts_that_are_made_from_their_tokens_again_have_no_blanks_between_characters() -> None:
+    maker = tables.RowMaker(normalise=True)
+    row = maker.make(0, Context("他来了。", "他", "走下山。", id="a"), ["看见三只鸟。"])
+    found = list(tables.fill_blocks([row], {}, lambda block: None, LengthHits()))
+    assert [detokenize(tokens) for tokens in found] == ["他", *row.candidates]
 
 
 @given(st.lists(st.integers(0, 29), min_size=1, max_size=40), st.integers(0, 9))
