@@ -59,11 +59,16 @@ def check_assignment(assignment: np.ndarray, counts: np.ndarray) -> None:
         raise InputError(f"an assignment is (N, A); this one is {assignment.shape} for {len(counts)} rows.")
     if (assignment[:, 0] != 0).any():
         raise InputError("column 0 of an assignment is gold, candidate 0 of its row; this one has another.")
-    if (assignment < 0).any() or (assignment >= counts[:, None]).any():
-        raise InputError("the assignment names a candidate that its row does not have.")
+    check_candidates(assignment, counts)
     ordered = np.sort(assignment, axis=1)
     if (ordered[:, 1:] == ordered[:, :-1]).any():
         raise InputError("the assignment names a candidate twice in one row.")
+
+
+def check_candidates(assignment: np.ndarray, counts: np.ndarray) -> None:
+    """Raise InputError unless every entry is a candidate of its row."""
+    if (assignment < 0).any() or (assignment >= counts[:, None]).any():
+        raise InputError("the assignment names a candidate that its row does not have.")
 
 
 def apply_changes(assignment: np.ndarray, changes: np.ndarray) -> np.ndarray:

@@ -309,9 +309,13 @@ class Shard:
         array[rows[:, None], columns[:, None], which] = values
         cast(np.memmap, array).flush()
 
+    @property
+    def _keeps_texts(self) -> bool:
+        return "text_ends" in self._arrays or (self.path is not None and (self.path / "text_ends.npy").exists())
+
     def original_text(self, row: int, column: int) -> str | None:
         """The text as given by the user, None when only tokens are stored."""
-        if "text_ends" not in self._arrays and (self.path is None or not (self.path / "text_ends.npy").exists()):
+        if not self._keeps_texts:
             return None
         ends = self.load("text_ends")
         at = row * ends.shape[1] + column
@@ -323,7 +327,7 @@ class Shard:
 
     def original_texts(self, rows: np.ndarray, columns: np.ndarray) -> list[str] | None:
         """As `original_text`, of candidates `columns` (q,) of `rows` (q,): plain arrays are sliced, not their maps."""
-        if self.original_text(0, 0) is None:
+        if not self._keeps_texts:
             return None
         ends = np.asarray(self.load("text_ends")).reshape(-1)
         at = rows * self.load("text_ends").shape[1] + columns

@@ -16,6 +16,7 @@ from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.files import replacing, write_array, write_json
 from swag_af.data.manifests import MANIFEST, check_replaceable, read_manifest, sha256_json
+from swag_af.data.pool.assignments import check_candidates
 from swag_af.data.pool.folder import (
     FEATURES,
     GUARD_TABLES,
@@ -426,8 +427,7 @@ class CandidatePool:
 
     def texts(self, assignment: np.ndarray) -> list[list[str]]:
         """The endings of an assignment (N, A), gold first; InputError where a row has no such candidate."""
-        if (assignment < 0).any() or (assignment >= self.counts[: len(assignment), None]).any():
-            raise InputError("the assignment names a candidate that its row does not have.")
+        check_candidates(assignment, self.counts[: len(assignment)])
         return self.texts_of(np.arange(len(assignment)), assignment)
 
     def texts_of(self, rows: np.ndarray, columns: np.ndarray) -> list[list[str]]:
