@@ -29,8 +29,8 @@ from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.folds import FoldMap
 from swag_af.data.text.normalise import normalise
+from swag_af.data.text.scripts import END_MARKS, characters_joined, tokenize_any
 from swag_af.data.text.wording import comparable, key_of, text_key
-from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS, Vocabulary, build_vocabulary
 from swag_af.lm.contract import DRAWN_OUT, READ, Generated
 from swag_af.lm.options import GenerateOptions
@@ -65,7 +65,7 @@ class NgramGenerator:
         for position, context in enumerate(contexts):
             if self._folds.folds_of(context) not in ((), (context.fold,)):
                 yield Generated(position, reason=READ)
-            elif SENTENCE_ENDS.intersection(tokens_of(context.gold)[:-1]):  # as no ending has
+            elif END_MARKS.intersection(tokens_of(context.gold)[:-1]):  # as no ending has
                 yield Generated(position, reason="gold_of_several_sentences")
             else:
                 todo.setdefault(context.fold, []).append(_Row(position, context, n_negatives, seed))
@@ -111,7 +111,7 @@ class NgramGenerator:
 
     def length_fault(self, text: str, n_tokens: int) -> str:
         """Whether `text`, of `n_tokens`, is `too_short` or `too_long`; empty where it is neither."""
-        held = len(tokenize(normalise(text))) if self.normalise else n_tokens
+        held = len(tokenize_any(normalise(text))) if self.normalise else n_tokens
         return "too_short" if held < self.min_tokens else "too_long" if held > self.max_tokens else ""
 
     @cached_property
@@ -123,7 +123,7 @@ class NgramGenerator:
     def ends(self) -> np.ndarray:
         """(V,) bool: the marks that end a sentence."""
         is_end = np.zeros(len(self.vocabulary), bool)
-        is_end[self.vocabulary.ids(sorted(SENTENCE_ENDS))] = True
+        is_end[self.vocabulary.ids(sorted(END_MARKS))] = True
         is_end[: len(SPECIAL_TOKENS)] = False
         return is_end
 
@@ -199,7 +199,7 @@ class _Row:
             if len(self.endings) == self.n:
                 return
             self.n_drawn += 1
-            ending = "" if reason else generator.vocabulary.text(ids)
+            ending = "" if reason else characters_joined(generator.vocabulary.text(ids))
             key = comparable(ending)
             reason = reason or generator.length_fault(ending, len(ids)) or self._fault(key, generator.recycled)
             if reason:
@@ -318,7 +318,7 @@ def _choice(numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def tokens_of(text: str) -> list[str]:
     """The tokens of a text of one or more sentences, each mark that ends one a token of its own."""
-    return [token for sentence in sentences_of(text) for token in tokenize(sentence)]
+    return [token for sentence in sentences_of(text) for token in tokenize_any(sentence)]
 
 
 def _parts(context: Context) -> list[list[str]]:
@@ -340,4 +340,4 @@ def _ids(context: Context, vocabulary: Vocabulary) -> list[int]:
 
 def _closed(text: str, vocabulary: Vocabulary) -> list[int]:
     """The ids of each sentence, an end after it."""
-    return [id for sentence in sentences_of(text) for id in (*vocabulary.ids(tokenize(sentence)), EOS)]
+    return [id for sentence in sentences_of(text) for id in (*vocabulary.ids(tokenize_any(sentence)), EOS)]

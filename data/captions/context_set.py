@@ -21,7 +21,8 @@ from swag_af.data.progress import note
 from swag_af.data.records import PairCounts, check_record, parse_record
 from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
-from swag_af.data.text.wording import characters_apart, sentence_keys
+from swag_af.data.text.scripts import characters_apart
+from swag_af.data.text.wording import sentence_keys
 from swag_af.data.tokens import normalise_blanks, tokenize
 from swag_af.data.urls import command
 

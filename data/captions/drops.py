@@ -12,6 +12,7 @@ from textwrap import shorten
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.captions.repair import is_broken
 from swag_af.data.context import DroppedPair
+from swag_af.data.text.scripts import END_MARKS
 from swag_af.data.text.wording import comparable
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.video import Caption
@@ -107,7 +108,7 @@ def with_full_stop(caption: Caption) -> Caption:
     marks, as `?!`, the first that is no full stop is left; those in a tree stay, which has them too.
     """
     text = caption.text if caption.tree else _MARKS.sub(_one_mark, caption.text)
-    if text and text[-1] not in SENTENCE_ENDS:
+    if text and text[-1] not in END_MARKS:
         text = _STOP_WITHIN.sub(r"\1", text.rstrip(",;:… ")) + "."
     return caption if text == caption.text else replace(caption, text=text)
 

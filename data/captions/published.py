@@ -13,6 +13,7 @@ from swag_af.data.captions.columns import in_order, seconds, timed_video
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_lines
 from swag_af.data.sources import open_source
+from swag_af.data.text.scripts import END_MARKS, OTHER_END
 from swag_af.data.tokens import normalise_blanks
 from swag_af.data.video import Caption, Video
 
@@ -118,13 +119,17 @@ def read_charades(path: Path) -> list[Video]:
 
 
 _ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|prof|vs|approx)|\b\w(?:\.\w)+)\.$", re.IGNORECASE)
+_CLOSERS = r"\"')\]’”」』】》〉）"
 _TITLE = re.compile(r"\b(?:mr|mrs|ms|dr|st|prof)\.$", re.IGNORECASE)
-_END = re.compile(r"(?<=[a-z][.?!])(?=[A-Z])|(?<=[.?!])[\"')\]]*(\s+)(?=\S)")
+_END = re.compile(
+    r"(?<=[a-z][.?!])(?=[A-Z])|(?<=[.?!])[\"')\]]*(\s+)(?=\S)|"
+    rf"{OTHER_END}(?:\s*|[{_CLOSERS}]+(?:\s+|(?=[“‘「『《（])))(?=[^\s{_CLOSERS}{''.join(sorted(END_MARKS))}])"
+)
 
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of a plain text: they end at `. ? !` before a blank, or before a capital where the blank is
-    missing.
+    missing, and behind the marks of other scripts, but not where a closing quote and more of the sentence follow.
 
     An abbreviation ends a sentence only when a capital follows, a title (`Mr.`) never does.
     """

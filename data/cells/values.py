@@ -19,6 +19,8 @@ import numpy as np
 from swag_af.data.errors import RowError
 from swag_af.data.files import json_value
 from swag_af.data.sources import Record
+from swag_af.data.text.scripts import END_MARKS
+from swag_af.data.text.surface import final_mark
 from swag_af.data.text.wording import SENTENCE_END
 
 
@@ -219,12 +221,9 @@ def integer(value: Any) -> int | None:
     return int(value) if isinstance(value, int | np.integer) else None
 
 
-_ENDED = re.compile(r"""[.?!。！？]["')\]’”」』）]*\s*$""")
-
-
 def split_context(text: str) -> tuple[str, str]:
     """`text` split after its last full sentence: `("He sits. She stands.", "A dog")`; start may be empty."""
     ends = [found.end() for found in SENTENCE_END.finditer(text)]
-    if not ends or _ENDED.search(text):
+    if not ends or final_mark(text) in END_MARKS:
         return text, ""
     return text[: ends[-1]].rstrip(), text[ends[-1] :]

@@ -313,10 +313,10 @@ class Shard:
     def _keeps_texts(self) -> bool:
         return "text_ends" in self._arrays or (self.path is not None and (self.path / "text_ends.npy").exists())
 
-    def original_text(self, row: int, column: int) -> str | None:
-        """The text as given by the user, None when only tokens are stored."""
+    def original_text(self, row: int, column: int) -> str:
+        """The text as given by the user, empty where only its tokens are stored."""
         if not self._keeps_texts:
-            return None
+            return ""
         ends = self.load("text_ends")
         at = row * ends.shape[1] + column
         begin = int(ends.reshape(-1)[at - 1]) if at else 0
@@ -325,10 +325,10 @@ class Shard:
         except UnicodeDecodeError:
             raise FormatError(f"{self.path}: text.npy and text_ends.npy do not belong together. {_ANEW}") from None
 
-    def original_texts(self, rows: np.ndarray, columns: np.ndarray) -> list[str] | None:
+    def original_texts(self, rows: np.ndarray, columns: np.ndarray) -> list[str]:
         """As `original_text`, of candidates `columns` (q,) of `rows` (q,): plain arrays are sliced, not their maps."""
         if not self._keeps_texts:
-            return None
+            return [""] * len(rows)
         ends = np.asarray(self.load("text_ends")).reshape(-1)
         at = rows * self.load("text_ends").shape[1] + columns
         begins = np.where(at, ends[at - 1], 0)

@@ -420,7 +420,7 @@ class CandidatePool:
             raise InputError(f"candidate {column} of row {row}: it has {self.counts[row]:,}, from 0, which is gold.")
         shard = int(np.searchsorted(self._offsets, row, side="right")) - 1
         own = self._shards[shard].original_text(row - int(self._offsets[shard]), column)
-        if own is not None:
+        if own:
             return own
         rows, columns = np.array([row]), np.array([[column]])
         return self.vocabulary.text(self.gather("tokens", rows, columns)[0, 0].tolist())
@@ -440,9 +440,10 @@ class CandidatePool:
             here = np.flatnonzero(shard_of == i)
             own = np.repeat(rows[here] - self._offsets[i], m)  # (q,)
             texts = self._shards[i].original_texts(own, columns[here].reshape(-1))
-            if texts is None:
+            if not all(texts):
                 tokens = self.gather("tokens", rows[here], columns[here])  # (k, m, L)
-                texts = [self.vocabulary.text(ids) for ids in tokens.reshape(len(own), tokens.shape[2]).tolist()]
+                made = tokens.reshape(len(own), tokens.shape[2]).tolist()
+                texts = [text or self.vocabulary.text(ids) for text, ids in zip(texts, made, strict=True)]
             for k, place in enumerate(here.tolist()):
                 found[place] = texts[k * m : (k + 1) * m]
         return found

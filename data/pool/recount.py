@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.rows import Block, Row, fill_blocks
+from swag_af.data.pool.rows import Block, Row, fill_blocks, must_be_kept
 from swag_af.data.pool.sharing import RowKeys, sharing
 from swag_af.data.text.lengths import LengthHits
 from swag_af.data.text.surface import SurfaceCounts
@@ -21,7 +21,8 @@ def recounted(pool: CandidatePool, rows: np.ndarray) -> dict[str, Any]:
     def kept() -> Iterator[Row]:
         for row in rows.tolist():
             texts = tuple(pool.texts_of_row(row))
-            surface.add([text.lower() for text in texts] if is_normalised else texts)
+            is_kept = not is_normalised or must_be_kept(texts)
+            surface.add(texts if is_kept else [text.lower() for text in texts])
             yield Row(pool.contexts[row], texts, None)
 
     blocks: list[Block] = []

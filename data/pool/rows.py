@@ -23,9 +23,9 @@ from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
 from swag_af.data.text.lengths import LengthHits
 from swag_af.data.text.normalise import normalise
+from swag_af.data.text.scripts import characters_apart, tokenize_any
 from swag_af.data.text.surface import SurfaceCounts
-from swag_af.data.text.wording import characters_apart, comparable, text_key
-from swag_af.data.tokens import tokenize
+from swag_af.data.text.wording import comparable, text_key
 from swag_af.data.vocabulary import Vocabulary
 
 BLOCK_CANDIDATES = 1 << 18
@@ -52,7 +52,13 @@ class Row:
     features: np.ndarray | None
     """(len(candidates), F) float32, or None."""
     as_given: bool = True
-    """Whether the candidates are shown as given, or through the vocabulary."""
+    """Whether the candidates are kept as texts, or made from their tokens again."""
+
+
+def must_be_kept(texts: Sequence[str]) -> bool:
+    """Whether some of the texts cannot be made from their tokens again, which do not tell where characters of scripts
+    without blanks were apart."""
+    return any(characters_apart(text) != text for text in texts)
 
 
 class RowMaker:
@@ -106,8 +112,9 @@ class RowMaker:
         self.dropped.update(dropped)
         every = (named.gold, *negatives)
         texts = tuple(every[i] for i in kept)
-        self.surface.add([text.lower() for text in texts] if self.normalise else texts)  # letter case is not shown
-        return Row(named, texts, None if values is None else values[kept], as_given=not self.normalise)
+        is_kept = not self.normalise or must_be_kept(texts)
+        self.surface.add(texts if is_kept else [text.lower() for text in texts])  # letter case is not shown
+        return Row(named, texts, None if values is None else values[kept], as_given=is_kept)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -183,6 +190,8 @@ class Sizes:
     """`L`, the longest ending."""
     n_start_tokens: int = 0
     """`S`, the longest start."""
+    has_texts: bool = False
+    """Whether texts of some candidates are kept."""
 
     def __or__(self, other: "Sizes") -> "Sizes":
         """Wide enough for both."""
@@ -190,6 +199,7 @@ class Sizes:
             max(self.n_candidates, other.n_candidates),
             max(self.n_tokens, other.n_tokens),
             max(self.n_start_tokens, other.n_start_tokens),
+            self.has_texts or other.has_texts,
         )
 
 
@@ -233,10 +243,9 @@ class Block:
             columns["ids"].extend(ids)
             columns["lengths"].append(len(ids))
             columns["keys"].append(text_key(text))
-            if row.as_given:
-                encoded = text.encode()
-                columns["text"].frombytes(encoded)
-                columns["text_lengths"].append(len(encoded))
+            encoded = text.encode() if row.as_given else b""
+            columns["text"].frombytes(encoded)
+            columns["text_lengths"].append(len(encoded))
         if row.features is not None:
             columns["features"].frombytes(np.ascontiguousarray(row.features, np.float32).tobytes())
 
@@ -247,8 +256,10 @@ class Block:
     @property
     def sizes(self) -> Sizes:
         """Wide enough for every row of the block."""
-        longest = [int(self.column(name).max(initial=0)) for name in ("counts", "lengths", "start_lengths")]
-        return Sizes(*longest)
+        counts, lengths, starts = (
+            int(self.column(name).max(initial=0)) for name in ("counts", "lengths", "start_lengths")
+        )
+        return Sizes(counts, lengths, starts, has_texts=bool(len(self._columns["text"])))
 
     def save(self, path: Path) -> None:
         """Write the block to `path`.npz and `path`.jsonl."""
@@ -285,14 +296,12 @@ class Block:
             ),  # (n, S)
             "start_lengths": start_lengths.astype(np.uint16),
             "counts": counts.astype(np.uint32),
-            **self._texts(present, first, last),
+            **(self._texts(present, first, last) if sizes.has_texts else {}),
             **self._features(present, first, last),
         }
 
     def _texts(self, present: np.ndarray, first: int, last: int) -> dict[str, np.ndarray]:
-        """`text` and `text_ends` (n, K) of candidates `first` to `last`, where texts are kept."""
-        if not len(self.column("text_lengths")):
-            return {}
+        """`text` and `text_ends` (n, K) of candidates `first` to `last`: empty where no text is kept."""
         lengths = np.zeros(present.shape, np.int64)
         lengths[present] = self.column("text_lengths")[first:last]
         return {
@@ -335,10 +344,7 @@ def fill_blocks(
         if block.is_full:
             keep(block)
             block = Block()
-        texts = (row.context.start, *row.candidates)
-        if row.as_given:  # others are made from their tokens again
-            texts = tuple(map(characters_apart, texts))
-        sentences = [tokenize(text) for text in texts]
+        sentences = [tokenize_any(text) for text in (row.context.start, *row.candidates)]
         if len(sentences[0]) > _MAX_START_TOKENS:
             raise InputError(f"{row.context.id}: its start has {len(sentences[0]):,} tokens. Put most into sent1.")
         start, *endings = [[types.setdefault(token.lower(), len(types)) for token in tokens] for tokens in sentences]

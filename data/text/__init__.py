@@ -4,6 +4,7 @@ Reading order (each file imports only those named before it):
 
     ragged           texts of any length as one array of numbers
     near_duplicates  texts that are nearly the same
+    scripts          marks that end sentences in other scripts, and characters of those without blanks
     wording          keys that are equal for texts with the same words
     lexical          how far two texts say the same in words
     surface          letter case, blanks, quotes, marks: which of these reveal gold

@@ -10,7 +10,8 @@ import html
 import re
 import unicodedata
 
-from swag_af.data.text.surface import CLOSERS, MARKS, is_unseen
+from swag_af.data.text.scripts import END_MARKS, full_stop_after
+from swag_af.data.text.surface import final_mark, is_unseen
 from swag_af.data.tokens import detokenize, normalise_blanks, tokenize
 
 _PLAIN_FORMS = str.maketrans(
@@ -29,8 +30,13 @@ _DASH = re.compile(r"\s*--+\s*|\s+-+\s+")
 """A dash between clauses; hyphens within words stay."""
 _SINGLE_QUOTED = re.compile(r"(?<![\w'])'(?=[^\s'])([^']*(?<=[^\s'])(?:'(?=\w)[^']*)*)(?<=[^\s'])'(?![\w'])")
 _REFERENCE = re.compile(r"&#?\w+;")
-_LOOSE_END = re.compile(r"[\s.,;:-]+$")
-_OTHER_ENDS = frozenset("。؟।")
+_LOOSE_END = re.compile(r"[\s.,;:，、；：-]+$")
+_AM = {"\u0e4d\u0e32": "\u0e33", "\u0ecd\u0eb2": "\u0eb3"}
+"""Vowels of Thai and Lao that NFKC takes apart, as nobody writes them."""
+_NARROW = re.compile("(?<=[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff」』]) ?[,!?;:]")
+_WIDE = str.maketrans(",!?;:", "，！？；：", " ")
+"""Marks behind kana and Han, which NFKC makes narrow."""
+_BESIDE_WIDE = re.compile(" (?=[，！？；：。、])|(?<=[，！？；：。、]) ")
 _FIRST_WORD = re.compile(r"\W*(\w[\w\u0307]*(?:['.-]\w+)*)")  # U+0307: what lower-casing makes of a dotted capital I
 _INSIDE_WORD = re.compile(r"(?<=\s)[^\W\d_]+")
 _I = re.compile(r"i(?:'(?:m|d|ve|ll))?", re.IGNORECASE)
@@ -40,12 +46,14 @@ def normalise(text: str) -> str:
     """`text` in the common surface form; "" when it has no visible character.
 
     NFKC, quotes and dashes of a keyboard, no character references, no invisible characters, single blanks, tokens
-    joined to words again, a lower-case first letter (but for I, and for words with more capitals), and a full stop
-    where no `. ! ?` ends it. Texts that differ only in these become the same.
+    joined to words again, a lower-case first letter (but for I, and for words with more capitals), and a full stop, of
+    its own script, where no mark ends it: none in Thai and Lao. Marks behind Chinese and Japanese characters are wide.
+    Texts that differ only in these become the same.
     """
     text = _with_plain_characters(text)
     text = _BRACKET.sub(lambda found: _BRACKETS[found[0].upper()], text)
     text = detokenize(tokenize(_without_shouting(normalise_blanks(text))))
+    text = text if text.isascii() else _BESIDE_WIDE.sub("", text)
     return _with_mark(_with_lower_first(text))
 
 
@@ -54,6 +62,9 @@ def _with_plain_characters(text: str) -> str:
     text = _DOUBLED_QUOTE.sub('"', text).translate(_PLAIN_FORMS)
     if not (text.isascii() and text.isprintable()):
         text = unicodedata.normalize("NFKC", text).translate(_PLAIN_FORMS)
+        for apart, together in _AM.items():
+            text = text.replace(apart, together)
+        text = _NARROW.sub(lambda found: found[0].translate(_WIDE), text)
         text = "".join(c for c in text if not is_unseen(c))
     return _SINGLE_QUOTED.sub(r'"\1"', _DASH.sub(" - ", text))
 
@@ -79,9 +90,12 @@ def _with_lower_first(text: str) -> str:
 
 
 def _with_mark(text: str) -> str:
-    """`text` with a full stop for whatever dots, commas, colons and dashes end it, unless a sentence ends there."""
+    """`text` with a full stop for whatever dots, commas, colons and dashes end it, unless a sentence ends there.
+
+    A `.` that stands there stays in scripts whose writers use it beside their own mark, as those of Marathi do.
+    """
     bare = _LOOSE_END.sub("", text)
-    if not bare:
-        return text
-    last = bare.rstrip(CLOSERS)[-1:]
-    return bare if last in MARKS or last in _OTHER_ENDS else f"{bare}."
+    if not bare or (last := final_mark(bare)) in END_MARKS:
+        return bare or text
+    stop = full_stop_after(last)
+    return bare + ("." if "." in text[len(bare) :] and stop not in ("", "。") else stop)

@@ -14,8 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from swag_af.data.text.scripts import END_MARKS, has_no_end_mark
+
 TYPOGRAPHIC_QUOTES = "‘’‚‛“”„‟«»"
-CLOSERS = " \t\r\n\u00a0\"')]}’”»"
+CLOSERS = " \t\r\n\u00a0\"')]}’”»」』】》〉）"
 """Characters that may follow the final mark of a text."""
 MARKS = frozenset(".!?")
 IGNORABLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u3164\uffa0") | set(
@@ -54,6 +56,17 @@ def begins_with_capital(text: str) -> bool:
 def final_mark(text: str) -> str:
     """The last character before closing quotes, brackets and blanks; "" when there is none."""
     return text.rstrip(CLOSERS)[-1:]
+
+
+def is_finished(text: str) -> bool:
+    """Whether it ends as a sentence does: with a mark, or in a script whose sentences end without one."""
+    last = final_mark(text)
+    return last in END_MARKS or has_no_end_mark(last)
+
+
+def ends_otherwise(text: str) -> bool:
+    """Whether it ends with a mark of another script than Latin."""
+    return not text.isascii() and final_mark(text) in END_MARKS - MARKS
 
 
 def has_blank_before_mark(text: str) -> bool:
@@ -116,6 +129,7 @@ FEATURES: dict[str, Callable[[str], bool]] = {
     "has character references": lambda text: "&" in text and _REFERENCE.search(text) is not None,
     "has capitals within": lambda text: any(map(str.isupper, text[1:])),
     "ends with . ! or ?": lambda text: final_mark(text) in MARKS,
+    "ends with a full stop, ! or ? of another script": ends_otherwise,
     "ends with several dots": lambda text: text.rstrip().endswith(("..", "…")),
     "ends with a full stop": lambda text: final_mark(text) == ".",
     "ends with an exclamation mark": lambda text: final_mark(text) == "!",
@@ -131,7 +145,7 @@ FEATURES: dict[str, Callable[[str], bool]] = {
 _OF_PLAIN = {
     name: has
     for name, has in FEATURES.items()
-    if has not in (has_other_blanks, has_typographic_quotes, has_unseen, is_foreign, is_decomposed)
+    if has not in (has_other_blanks, has_typographic_quotes, has_unseen, is_foreign, is_decomposed, ends_otherwise)
 }
 """Features in which a row of printable ASCII can differ."""
 

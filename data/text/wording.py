@@ -8,14 +8,16 @@ import unicodedata
 from collections.abc import Sequence
 from hashlib import blake2b
 
+from swag_af.data.text.scripts import OTHER_END, characters_apart
+
 _QUOTES = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "。": "."}
 )
 
 
 _NO_END = r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)"
-SENTENCE_END = re.compile(rf"""(?:{_NO_END}[.?!]+["')\]’”]*\s+|[。！？]+["')\]’”」』）]*\s*)""")
-"""What parts a sentence from the next; behind the marks of Chinese and Japanese there need be no blank."""
+SENTENCE_END = re.compile(rf"""(?:{_NO_END}[.?!]+["')\]’”]*\s+|(?:.{OTHER_END})+["')\]’”」』）]*\s*)""")
+"""What parts a sentence from the next; behind the marks of other scripts there need be no blank."""
 
 
 def comparable(text: str) -> str:
@@ -92,11 +94,6 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and "\0" not in text
 
 
-def characters_apart(text: str) -> str:
-    """`text` with blanks around each character of a script without blanks: Thai, Lao, kana, Han."""
-    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
-
-
 def sentence_keys(text: str) -> list[int]:
     """The keys of a text and, where it has several sentences, of each with three words or more; none twice."""
     parts = [part for part in SENTENCE_END.split(text) if len(characters_apart(part).split()) >= _MIN_WORDS]
@@ -122,6 +119,4 @@ _MARKS = [c for c in _ASCII if not _WORD.fullmatch(c) and not c.isspace()]
 _SIGNS = [c for c in _ASCII if _WORD.fullmatch(c) and not re.fullmatch(r"\w", c) and c != "\0"]
 """Characters of ASCII that stand for nothing, and those that are a word each."""
 _WITHOUT_MARKS = str.maketrans(dict.fromkeys(_MARKS, " ") | {c: c.casefold() for c in _ASCII if c.isupper()})
-_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-"""Thai, Lao, kana, Han."""
 _MIN_WORDS = 3

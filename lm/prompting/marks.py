@@ -1,17 +1,24 @@
 """What models write around the items of a list: bullets, numbers, emphasis, quotes, dots that go on."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
-_BULLET = re.compile(r"^\s*[-*•–—·◦▪‣]\s+")
+from swag_af.data.text.scripts import END_MARKS
+
+_BULLET = re.compile(r"^\s*(?:[-*•–—·◦▪‣]\s+|[・●○■□◆◇]\s*)")
 _ELLIPSIS = re.compile(r"^(?:\.{3,}|…)\s*(?=\S)")
-_MARK = r"\(?(\d{1,3}|[a-zA-Z])"
-_NUMBERED = re.compile(rf"^\s*(?:([*_]{{1,3}}){_MARK}(?:\1[.):]|[.):]\1)|{_MARK}[.):])\s+")
+_MARK = r"[(（]?(\d{1,3}|[a-zA-Z])"
+_CLOSED = r"(?:[.):]\s+|[、）：]\s*|．(?!\d)\s*)"
+_NUMBERED = re.compile(
+    rf"^\s*(?:([*_]{{1,3}}){_MARK}(?:\1[.):、．）：]|[.):、．）：]\1)\s+|{_MARK}{_CLOSED}|([\u2460-\u2473])\s*)"
+)
+"""Behind the marks of Chinese and Japanese there is no blank; ① to ⑳ are marks by themselves."""
 _EMPHASIS = re.compile(r"([*_`])\1{0,2}(?=\S)")
 _PAIRS = ('""', "''", "“”", "„“", "„”", "””", "‘’", "‚‘", "’’", "«»", "»«", "‹›", "›‹", "「」", "『』")
 """Quotes as they open and close."""
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
-_AFTER = ".,;"
+_AFTER = ".,;。，；"
 """Marks that may stand behind what closes a pair; only a full stop is the item's."""
 _LONG = 3
 """Marks that count up are numbers of items, wherever they begin, if there are so many."""
@@ -41,7 +48,7 @@ def unwrapped(text: str) -> str:
     if inner == plain:
         return plain
     inner = unwrapped(inner)
-    return f"{inner}." if after == "." and inner[-1:] not in (".", "!", "?") else inner
+    return f"{inner}{after}" if after in (".", "。") and inner[-1:] not in END_MARKS else inner
 
 
 def _without_emphasis(plain: str) -> str:
@@ -60,7 +67,10 @@ def _without_quotes(plain: str) -> str:
 def numbered(item: str) -> tuple[str, str] | None:
     """The number or letter that stands before `item`, and the rest of it; None where there is none."""
     found = _NUMBERED.match(item)
-    return (found[2] or found[3], bare(item[found.end() :])) if found else None
+    if not found:
+        return None
+    mark = found[2] or found[3] or str(int(unicodedata.numeric(found[4])))
+    return mark, bare(item[found.end() :])
 
 
 def without_numbers(items: Sequence[str]) -> list[str]:

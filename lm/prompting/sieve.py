@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context, phrase
 from swag_af.data.text.normalise import normalise
-from swag_af.data.text.surface import CLOSERS
-from swag_af.data.text.wording import characters_apart, comparable, is_readable
-from swag_af.data.tokens import SENTENCE_ENDS, normalise_blanks, token_spans
+from swag_af.data.text.scripts import characters_apart, tokenize_any
+from swag_af.data.text.surface import is_finished
+from swag_af.data.text.wording import comparable, is_readable
+from swag_af.data.tokens import normalise_blanks
 from swag_af.lm.prompting.marks import unwrapped
 
 UNREADABLE = "unreadable_text"
@@ -113,13 +114,13 @@ class Sieve:
 
     def _reason(self, ending: str) -> str:
         held = self._held(ending)
-        key, n_tokens = comparable(held), len(token_spans(held))
+        key, n_tokens = comparable(held), len(tokenize_any(held))
         tests = {
             UNREADABLE: not is_readable(ending),
             "blank": not any(map(str.isalnum, key)),
             "refusal": bool(_REFUSAL.search(ending)),
             "echo": n_tokens >= _ECHO and key in self._before,
-            UNFINISHED: self.ends == "sentence" and ending.rstrip(CLOSERS)[-1:] not in SENTENCE_ENDS,
+            UNFINISHED: self.ends == "sentence" and not is_finished(ending),
             "several_sentences": self.ends == "sentence" and len(sentences_of(ending)) > 1,
             "too_short": n_tokens < self.min_tokens,
             "too_long": n_tokens > self.max_tokens,

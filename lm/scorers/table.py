@@ -23,7 +23,7 @@ from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.scale import Job, run_blocks
-from swag_af.data.text.wording import characters_apart
+from swag_af.data.text.scripts import characters_apart
 from swag_af.data.tokens import tokenize
 from swag_af.lm.contract import deciding
 from swag_af.lm.scorers.contract import LENGTHS, Scorer

@@ -16,9 +16,9 @@ from swag_af.data.own_code import source_of
 from swag_af.data.pool.folder import NO_TAGGER, SHARDS, VOCABULARY
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.text.normalise import normalise
-from swag_af.data.text.surface import CLOSERS
+from swag_af.data.text.scripts import tokenize_any
+from swag_af.data.text.surface import is_finished
 from swag_af.data.text.wording import comparable
-from swag_af.data.tokens import SENTENCE_ENDS, token_spans
 from swag_af.lm.choosing import check_ids, choice_of, chosen_of, named
 from swag_af.lm.contract import Generator, deciding, record_of
 from swag_af.lm.options import GenerateOptions
@@ -144,22 +144,17 @@ def _unfit(contexts: Sequence[Context], settings: Mapping[str, Any], *, normalis
     is_sentence = isinstance(prompt, Prompt) and prompt.ends == "sentence"
     found: dict[int, str] = {}
     for row, context in enumerate(contexts):
-        n_tokens = len(token_spans(normalise(context.gold) if normalised else context.gold))
+        gold = normalise(context.gold) if normalised else context.gold  # as it is shown
+        n_tokens = len(tokenize_any(gold))
         tests = {
             "empty_context": not context.sent1 and not context.start,
             "gold_without_words": not any(map(str.isalnum, comparable(context.gold))),
             "gold_too_short": n_tokens < shortest,
             "gold_too_long": longest is not None and n_tokens > longest,
             "gold_of_several_sentences": is_sentence and len(sentences_of(context.gold)) > 1,
-            "gold_unfinished": is_sentence and not _is_finished(context.gold, normalised),
+            "gold_unfinished": is_sentence and not is_finished(gold),
         }
         reason = next((reason for reason, is_so in tests.items() if is_so), "")
         if reason:
             found[row] = reason
     return found
-
-
-def _is_finished(gold: str, normalised: bool) -> bool:
-    """Whether the gold that is shown ends as a sentence: the others do."""
-    shown = normalise(gold) if normalised else gold
-    return shown.rstrip(CLOSERS)[-1:] in SENTENCE_ENDS

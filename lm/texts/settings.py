@@ -7,6 +7,8 @@ from typing import Any
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, check_faults
+from swag_af.data.text.scripts import QUESTION_MARKS
+from swag_af.data.text.surface import final_mark
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.options import GenerateOptions, LMOptions, TextOptions, flag
 from swag_af.lm.prompting.prompt import Prompt, load_prompt
@@ -92,7 +94,7 @@ def prompt_of(options: GenerateOptions, contexts: Sequence[Context]) -> Prompt:
         return load_prompt(in_brackets)
     if options.text.prompt != "auto":
         return load_prompt(options.text.prompt)
-    n_questions = sum(not context.start and context.sent1.rstrip().endswith("?") for context in contexts)
+    n_questions = sum(not context.start and final_mark(context.sent1) in QUESTION_MARKS for context in contexts)
     if 2 * n_questions > len(contexts):
         return load_prompt("wrong-answer")
     return load_prompt(getattr(GENERATORS.find(options.generator), "default_prompt", "wrong-ending"))

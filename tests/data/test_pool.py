@@ -20,9 +20,9 @@ from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import as_given
 from swag_af.data.tags import load_tagger
-from swag_af.data.text.lengths import LengthHits
-from swag_af.data.text.wording import characters_apart
-from swag_af.data.tokens import detokenize, tokenize
+from swag_af.data.text.normalise import normalise
+from swag_af.data.text.scripts import characters_apart
+from swag_af.data.tokens import tokenize
 from swag_af.filters.checking import check_filter
 from swag_af.filters.members import MLPFilter
 
@@ -355,11 +355,37 @@ def test_gathering_across_shards_equals_one_shard(
         np.testing.assert_array_equal(in_shards.gather(table, index, columns), expected, strict=True)
 
 
-def test_texts_that_are_made_from_their_tokens_again_have_no_blanks_between_characters() -> None:
-    maker = tables.RowMaker(normalise=True)
-    row = maker.make(0, Context("他来了。", "他", "走下山。", id="a"), ["看见三只鸟。"])
-    found = list(tables.fill_blocks([row], {}, lambda block: None, LengthHits()))
-    assert [detokenize(tokens) for tokens in found] == ["他", *row.candidates]
+OTHER_SCRIPTS = [
+    ("他", "走下山", ["看见 Tom！", "停下。"]),
+    ("He", "walks down", ["sits.", "sees 三 birds"]),
+    ("She", "sings", ["runs.", "eats"]),
+    ("वह", "घर गया", ["सो गया.", "बैठा।"]),
+    ("เขา", "เต้นรำ กับเธอ", ["นั่งลง", "กิน ข้าว"]),
+]
+
+
+def test_normalised_texts_of_scripts_without_blanks_are_kept_and_read_character_by_character(tmp_path: Path) -> None:
+    contexts = [Context(f"{start}.", start, gold) for start, gold, _ in OTHER_SCRIPTS]
+    made = CandidatePool.from_texts(contexts, [texts for *_, texts in OTHER_SCRIPTS], normalise=True, tagger="none")
+    expected = [[normalise(text) for text in (gold, *texts)] for _, gold, texts in OTHER_SCRIPTS]
+    some = np.array([1, 3])
+    made.save(tmp_path / "pool")
+    for pool in (made, CandidatePool.open(tmp_path / "pool")):
+        assert [pool.texts_of_row(row) for row in range(5)] == expected
+        assert pool.texts_of(some, np.array([[2, 0], [0, 1]])) == [
+            [expected[1][2], expected[1][0]],
+            [expected[3][0], expected[3][1]],
+        ]
+        assert pool.text(2, 1) == "runs."
+        tokens = pool.gather("tokens", np.array([0]), np.array([[0]]))[0, 0]
+        assert pool.vocabulary.ids("走下山。") == tokens[:4].tolist()
+    assert expected[0] == ["走下山。", "看见 Tom!", "停下。"]
+
+
+def test_a_normalised_pool_of_english_keeps_no_texts() -> None:
+    pool = CandidatePool.from_texts([Context("A.", "He", "sits")], [["runs!"]], normalise=True, tagger="none")
+    assert "text" not in pool.tables
+    assert pool.texts_of_row(0) == ["sits.", "runs!"]
 
 
 @given(st.lists(st.integers(0, 29), min_size=1, max_size=40), st.integers(0, 9))

@@ -53,6 +53,7 @@ HAS = {
     "has character references": (["a &amp; b", "&#39;", "caf&eacute;"], ["a & b", "a&b", "R&D; so", ""][:2]),
     "has capitals within": (["the Dog", "iPod"], ["The dog", "a b", ""]),
     "has accents apart from their letters": (["cafe\u0301"], ["café", "cafe", ""]),
+    "ends with a full stop, ! or ? of another script": (["走。", "走！”", "गया।"], ["a.", "走", "走."]),
     "ends with several dots": (["a..", "a... ", "a…"], ["a.", "..a", ""]),
     "ends with a full stop": (["a.", 'a."', "..."], ["a!", "a", ""]),
     "ends with an exclamation mark": (["a!", "a!’"], ["a.", "!a", ""]),
@@ -195,6 +196,15 @@ FORMS = {
     "ﬁne ｅａｔｓ！": "fine eats!",
     "A": "a.",
     "\u200b \t": "",
+    "走下山": "走下山。",
+    "走下山.": "走下山。",
+    "停下!": "停下！",
+    "说 : “走吧。”": '说："走吧。"',
+    "作１．５Ｋｍ走る": "作1.5Km走る。",
+    "घर गया": "घर गया।",
+    "घर गया.": "घर गया.",
+    "เต้นรำ กับเธอ.": "เต้นรำ กับเธอ",
+    "هل ذهب؟": "هل ذهب؟",
 }
 
 

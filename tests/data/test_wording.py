@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_af.data.text.wording import END, characters_apart, text_key, words, words_of
+from swag_af.data.captions.published import sentences_of
+from swag_af.data.text.scripts import characters_apart, characters_joined, full_stop_after, tokenize_any
+from swag_af.data.text.wording import END, text_key, words, words_of
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,33 @@ def test_characters_apart_lose_nothing_and_leave_scripts_with_blanks_alone(text:
     assert apart.replace(" ", "") == text.replace(" ", "")
     assert characters_apart("Ein Café, naïve 한국어") == "Ein Café, naïve 한국어"
     assert characters_apart("日本語 で").split() == ["日", "本", "語", "で"]
+
+
+@given(st.text("他走了。！กินカ「」", max_size=9))
+def test_characters_of_one_script_are_joined_again(text: str) -> None:
+    assert characters_joined(" ".join(characters_apart(text).split())) == text
+
+
+def test_marks_of_other_scripts_are_tokens() -> None:
+    assert tokenize_any("वह गया।") == ["वह", "गया", "।"]
+    assert tokenize_any("هل ذهب؟") == ["هل", "ذهب", "؟"]
+    assert tokenize_any("他用 Python 写。") == ["他", "用", "Python", "写", "。"]
+    assert characters_joined("他 用 Python 写 。 वह गया ।") == "他用 Python 写。 वह गया।"
+    assert [full_stop_after(one) for one in "a他カहก9"] == [".", "。", "。", "।", "", "."]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("他走了。她来了！吗？！好", ["他走了。", "她来了！", "吗？！", "好"]),
+        ("「走れ。」と言った。次。", ["「走れ。」と言った。", "次。"]),
+        ("वह गया। वह आया।", ["वह गया।", "वह आया।"]),
+        ("هل ذهب؟ نعم.", ["هل ذهب؟", "نعم."]),
+        ("値は3．5です．次です．", ["値は3．5です．", "次です．"]),
+    ],
+)
+def test_sentences_of_other_scripts(text: str, sentences: list[str]) -> None:
+    assert sentences_of(text) == sentences
 
 
 def test_a_text_without_a_visible_character_has_no_key() -> None:

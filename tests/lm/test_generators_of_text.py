@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from conftest import make_contexts_of
 from killed import KilledError
@@ -350,6 +351,30 @@ def test_golds_that_no_ending_could_look_like_are_not_asked_about(tmp_path: Path
     assert sorted(ASKED) == ["c0", "c3", "c5"], "with one surface form, the third gets its full stop"
     as_given = generate(options_for(path, tmp_path / "as-given", text=TextOptions(normalise=False)))
     assert as_given.manifest["drops"]["gold_unfinished"] == 1
+
+
+def test_contexts_of_other_scripts_are_asked_about_as_others_are(tmp_path: Path) -> None:
+    """All of them were dropped as unfinished, or too short, and their endings were single tokens."""
+    path = tmp_path / "contexts.jsonl"
+    records = [
+        {"sent1": "一个人走下山。", "start": "他", "gold": f"{thing}{way}。", "video": thing, "fold": i % 2}
+        for i, thing in enumerate(("看见一只鸟", "拿起一把刀", "打开一扇门", "走到一条河"))
+        for way in ("然后坐下来", "就笑了", "又走开", "再跑回去")
+    ]
+    write_jsonl(path, [*records, {**records[0], "gold": "看见一只鸟。她坐下来。"}])
+    pool = generate(options_for(path, tmp_path / "pool", generator="ngram", n_negatives=3))
+    assert pool.manifest["drops"] == {"gold_of_several_sentences": 1}
+    texts = [text for row in range(len(pool)) for text in pool.texts_of_row(row)]
+    assert len(texts) == 64
+    assert all(text.endswith("。") and text.count("。") == 1 and " " not in text for text in texts)
+    assert pool.counts.tolist() == [4] * 16
+    assert pool.gather("lengths", np.arange(16)).ravel().tolist() == [*map(len, texts)]
+
+
+@pytest.mark.parametrize("mark", ["?", "？", "؟"])
+def test_questions_of_any_script_have_wrong_answers(mark: str, tmp_path: Path) -> None:
+    options = options_for(tmp_path / "contexts.jsonl", tmp_path / "pool")
+    assert prompt_of(options, [Context(f"Which gas{mark} ", "", "oxygen")]).name == "wrong-answer"
 
 
 def test_where_no_context_can_be_asked_about_nothing_is_written(tmp_path: Path) -> None:

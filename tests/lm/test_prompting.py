@@ -126,6 +126,27 @@ def test_the_sieve_keeps_what_can_be_an_ending(text: str, reason: str) -> None:
     assert len(sieve.endings) == 1 + (not reason)
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("走下楼梯看见三只鸟。", ""),
+        ("走下楼梯看见三只鸟", "unfinished"),
+        ("走下楼梯。看见三只鸟。", "several_sentences"),
+        ("说：“看见三只鸟。”", ""),
+        ("走。", "too_short"),
+        ("走下楼梯看见三只大鸟和小鸟。", "too_long"),
+        ("घर से चला गया।", ""),
+        ("घर से चला गया। वह सो गया।", "several_sentences"),
+        ("เดินไปที่บ้าน", ""),
+        ("هل ذهب إلى البيت؟", ""),
+    ],
+)
+def test_the_sieve_knows_sentences_of_other_scripts(text: str, reason: str) -> None:
+    for normalised in (False, True):
+        if reason != "unfinished" or not normalised:
+            assert Sieve(CONTEXT, 4, 4, 13, normalise=normalised).add(text) == reason
+
+
 def test_where_endings_are_texts_they_may_be_several_sentences() -> None:
     assert Sieve(CONTEXT, 4, 4, 12, ends="text").add("plays a slow song. Then she bows.") == ""
 
@@ -205,6 +226,13 @@ def test_what_a_model_writes_beside_its_answers_is_none_of_them(text: str, found
         ("'a' or 'b'\n'c'", ["'a' or 'b'", "c"]),
         ('"foo"\n"bar"', ["foo", "bar"]),
         ('"foo", "bar"', ["foo", "bar"]),
+        ("1、走下山。\n2、坐下。", ["走下山。", "坐下。"]),
+        ("（1）走下山。\n（2）坐下。", ["走下山。", "坐下。"]),
+        ("１．行く。\n２．来る。", ["行く。", "来る。"]),
+        ("1．5キロ走る。\n2．5キロ歩く。", ["1．5キロ走る。", "2．5キロ歩く。"]),
+        ("①走下山。\n②坐下。", ["走下山。", "坐下。"]),
+        ("・行く。\n・来る。", ["行く。", "来る。"]),
+        ("「行く」。\n「来る」。", ["行く。", "来る。"]),
         ('"foo".\n"bar".', ["foo.", "bar."]),
         ('"Hi," he says.\n"Go," she says.', ['"Hi," he says.', '"Go," she says.']),
         ("1. \"**vein**\"\n2. 'bone'.", ["vein", "bone."]),

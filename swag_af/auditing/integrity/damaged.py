@@ -11,7 +11,8 @@ import numpy as np
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.shares import examples_of, of_share
 from swag_af.data.instances.instances import Instances
-from swag_af.data.text.surface import MARKS, final_mark, is_unseen
+from swag_af.data.text.scripts import END_MARKS
+from swag_af.data.text.surface import final_mark, is_unseen
 from swag_af.data.text.wording import comparable
 
 PLACEHOLDERS = frozenset({"nan", "null", "<na>", "#n/a", "undefined", "todo", "tbd", "[deleted]", "[removed]"})
@@ -113,7 +114,7 @@ def _piled_up(texts: list[str], lengths: np.ndarray, least: int) -> np.ndarray:
     at = np.flatnonzero(lengths == longest)
     below = lengths[(lengths < longest) & (lengths >= 0.9 * longest)]
     expected = max(1.0, len(below) / max(1, longest - int(np.ceil(0.9 * longest))))
-    open_ones = np.array([i for i in at.tolist() if final_mark(texts[i]) not in MARKS], np.int64)
+    open_ones = np.array([i for i in at.tolist() if final_mark(texts[i]) not in END_MARKS], np.int64)
     too_many = len(at) >= max(_FEW, 3 * expected) and poisson.sf(len(at) - 1, expected) < ALPHA
     return open_ones if longest >= least and too_many and 2 * len(open_ones) >= len(at) else at[:0]
 

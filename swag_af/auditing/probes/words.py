@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.text.ragged import joined
-from swag_af.data.text.wording import characters_apart
+from swag_af.data.text.scripts import characters_apart
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from swag_af.data.instances.instances import Texts
 from swag_af.data.tags import CODES, load_tagger, tag_word_types
-from swag_af.data.text.wording import characters_apart
+from swag_af.data.text.scripts import characters_apart
 from swag_af.data.tokens import tokenize
 
 _WORD = re.compile(r"[^\W_]")
