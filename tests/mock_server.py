@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from swag_af.endpoints.clock import Clock
+
 WORDS = {
     "verb": ("opens", "paints", "lifts", "washes", "throws", "carries", "breaks", "hides", "sells", "burns"),
     "noun": ("door", "horse", "table", "letter", "bottle", "ladder", "window", "carpet", "piano", "basket"),
@@ -224,3 +226,24 @@ def _as_vllm(prompt: str) -> list[dict[str, Any] | None]:
         made.append({str(i): {"logprob": nats_of(prompt[:at], token), "rank": 1, "decoded_token": token}})
         at += len(token)
     return made
+
+
+class FakeClock(Clock):
+    """Waits for nothing, and notes how long it should have waited."""
+
+    def __init__(self) -> None:
+        self.moment = 0.0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self.moment
+
+    def since_1970(self) -> float:
+        return 1_000_000.0 + self.moment
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.moment += seconds
+
+    def share(self) -> float:
+        return 1.0

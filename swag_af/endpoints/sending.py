@@ -34,6 +34,10 @@ FIRST_WAIT = 1.0
 LONGEST_WAIT = 120.0
 HASTY_SECONDS = 15.0
 """For a tiny request to a server that has answered others."""
+_FAULTS = 1
+"""Of a hasty request, before the one at which it is given up."""
+_BUSY = frozenset({"status_408", "status_425", "status_429", "status_502", "status_503", "connection_lost"})
+"""Failures of a server that is busy or begins, whatever it is asked."""
 MOST_PATIENCE = 3600.0
 """Seconds: who is asked to wait longer is better told than kept waiting."""
 
@@ -125,18 +129,20 @@ class Sender:
         A request that fails however often it is tried, by a server that answers another one then, is answered by an
         error. Raises SpentError when a limit is reached, InputError or ExhaustedError where no request would be
         answered; where it is not kept, a wrong address is a refusal like others. A hasty one is given up after a few
-        seconds, or two tries: some servers hang at a setting that they do not know.
+        seconds, or two failures that are not of a server that is busy: some servers hang, or break, at a setting that
+        they do not know.
         """
-        retries = min(self._options.retries, 1) if is_hasty else self._options.retries
+        n_faults = 0
         seconds = min(self._options.timeout, HASTY_SECONDS) if is_hasty else self._options.timeout
         self._budget = self._budget or Budget(self._options, self._journal.spent(model))
-        for attempt in range(1 + retries):
+        for attempt in range(1 + self._options.retries):
             await self._pause(attempt)
             reply = await self._try(request, model, is_kept=is_kept, seconds=seconds)
             if reply.kind in ("answer", "refused"):
                 return Answer(reply.body, reply.reason, reply.said)
             self._stop_at(reply, request.path)
-            if is_hasty and reply.reason == "timeout":
+            n_faults += reply.reason not in _BUSY
+            if is_hasty and (reply.reason == "timeout" or n_faults > _FAULTS):
                 break
         other = await self._try(_SOMETHING[request.path], model, is_kept=False, seconds=self._options.timeout)
         if other.kind not in ("answer", "refused"):

@@ -6,36 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mock_server import MockServer, Said
+from mock_server import FakeClock, MockServer, Said
 
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.endpoints.client import Endpoint
-from swag_af.endpoints.clock import Clock
 from swag_af.endpoints.contract import Answer, Choice, Request
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.endpoints.sending import LONGEST_WAIT
 from swag_af.endpoints.streams import assembled
-
-
-class FakeClock(Clock):
-    """Waits for nothing, and notes how long it should have waited."""
-
-    def __init__(self) -> None:
-        self.moment = 0.0
-        self.slept: list[float] = []
-
-    def now(self) -> float:
-        return self.moment
-
-    def since_1970(self) -> float:
-        return 1_000_000.0 + self.moment
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.moment += seconds
-
-    def share(self) -> float:
-        return 1.0
 
 
 def ask_about(i: int, **settings: Any) -> Request:

@@ -1,11 +1,12 @@
 """Claims about what servers can do: true only where an answer showed it."""
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mock_server import ABLE, Asked, MockServer, Said, answer, logprobs_of
+from mock_server import ABLE, Asked, FakeClock, MockServer, Said, answer, logprobs_of
 
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Abilities
@@ -93,6 +94,21 @@ def test_a_server_that_fails_at_a_setting_lacks_it() -> None:
     """As the server of llama-cpp-python does at a JSON schema."""
     with MockServer(say=lambda asked: Said(500, {}) if "response_format" in asked.body else None) as server:
         assert abilities(server) == ALL | {"json_schema": False}
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_that_is_busy_while_it_is_tried_lacks_nothing(status: int) -> None:
+    """A limit of requests a minute made an ability one that the server was said to lack, for good."""
+    n_asked = Counter[str]()
+
+    def say(asked: Asked) -> Said | None:
+        key = str(sorted(asked.body.items()))
+        n_asked[key] += 1
+        return Said(status, {}) if len(asked.body) > 3 and n_asked[key] <= 4 else None
+
+    with MockServer(say=say) as server:
+        assert asdict(Endpoint(server.url, clock=FakeClock()).abilities()) == ALL
+        assert n_asked.most_common(1)[0][1] > 4
 
 
 TEXT = "A man sits down. He"
