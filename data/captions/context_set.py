@@ -21,9 +21,9 @@ from swag_af.data.progress import note
 from swag_af.data.records import PairCounts, check_record, parse_record
 from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
-from swag_af.data.text.scripts import characters_apart
+from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.text.wording import sentence_keys
-from swag_af.data.tokens import normalise_blanks, tokenize
+from swag_af.data.tokens import normalise_blanks
 from swag_af.data.urls import command
 
 MOST_FOLDS = 1_000_000
@@ -78,8 +78,7 @@ def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], thresh
     Near-duplicates are pairs whose lower-cased tokens of `sent1`, `start` and `gold` have a Jaccard similarity of
     3-grams of at least `threshold`; joining is transitive. Of a script without blanks a character is a token.
     """
-    texts = [[characters_apart(text) for text in (c.sent1, c.start, c.gold)] for c in contexts]
-    tokens = [[token.lower() for text in row for token in tokenize(text)] for row in texts]
+    tokens = [[token.lower() for text in (c.sent1, c.start, c.gold) for token in tokenize_any(text)] for c in contexts]
     return join_pairs(groups, near_duplicate_pairs(tokens, threshold=threshold))
 
 

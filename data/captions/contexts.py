@@ -22,6 +22,7 @@ from swag_af.data.context import Context, DroppedPair
 from swag_af.data.splits import deal
 from swag_af.data.syntax.splitters import Splitter
 from swag_af.data.text.near_duplicates import repeats
+from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.tokens import tokenize
 from swag_af.data.video import Caption, Video
 
@@ -135,7 +136,10 @@ def _without_near_duplicates(
         return made, []
     places = [at for at, item in enumerate(made) if isinstance(item, Context)]
     texts = [
-        [*tokenize(item.sent1.lower()), *(f"2 {token}" for token in tokenize(f"{item.start} {item.gold}".lower()))]
+        [
+            *tokenize_any(item.sent1.lower()),
+            *(f"2 {token}" for token in tokenize_any(f"{item.start} {item.gold}".lower())),
+        ]
         for item in made
         if isinstance(item, Context)
     ]

@@ -16,7 +16,7 @@ import torch
 
 from swag_af.data.pool.view import View
 from swag_af.data.text.ragged import distinct, joined, stacked, unpadded
-from swag_af.data.tokens import tokenize
+from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.vocabulary import UNK
 from swag_af.filters.pairs.batch import UNKNOWN, TextBatch
 from swag_af.filters.sequences import alive_of
@@ -132,11 +132,11 @@ def texts_of(strings: Iterable[str]) -> Texts:
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text of any number of sentences, in lower case."""
     sentences = _BETWEEN_SENTENCES.split(text.strip())
-    return tuple(token.lower() for sentence in sentences for token in tokenize(sentence))
+    return tuple(token.lower() for sentence in sentences for token in tokenize_any(sentence))
 
 
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.?!])(?<!\b(?:Mr|Ms|Dr|St)\.)(?<!\bMrs\.)\s+")
-"""`tokenize` takes a sentence, and leaves a full stop within it at its word."""
+"""`tokenize_any` takes a sentence, and leaves a full stop within it at its word."""
 
 
 def _numbered(view: View, sentences: list[str]) -> tuple[tuple[str, ...], Pieces]:

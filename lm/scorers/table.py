@@ -23,8 +23,7 @@ from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.scale import Job, run_blocks
-from swag_af.data.text.scripts import characters_apart
-from swag_af.data.tokens import tokenize
+from swag_af.data.text.scripts import tokenize_any
 from swag_af.lm.contract import deciding
 from swag_af.lm.scorers.contract import LENGTHS, Scorer
 from swag_af.lm.scorers.registry import SCORERS, make_scorer
@@ -162,7 +161,7 @@ def scored(pool: CandidatePool, scorer: Scorer, rows: np.ndarray) -> np.ndarray:
     for out, values in zip(table, scorer.score(contexts, endings), strict=True):
         out[: len(values), :n_given] = values
     is_there = np.arange(pool.n_candidates) < pool.counts[rows][:, None]  # (n, K)
-    sent1 = np.array([len(tokenize(characters_apart(context.sent1))) for context in contexts])
+    sent1 = np.array([len(tokenize_any(context.sent1)) for context in contexts])
     starts = pool.gather("start_lengths", rows).astype(np.int64)
     lengths = pool.gather("lengths", rows).astype(np.int64)  # (n, K)
     of_context = [np.broadcast_to(one[:, None], lengths.shape) for one in (starts, sent1)]
