@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from swag_af.data.tokens import capitalise, detokenize
+from swag_af.data.tokens import attach_clitics, capitalise, detokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +67,29 @@ def display(context: Context) -> tuple[str, str]:
 def readable(text: str) -> str:
     """`text` as people read it, on annotators' pages, in exports and in a release alike.
 
-    Where it visibly is tokenised, the blanks of its tokens are gone: `ca n't go .` becomes `can't go.` Any other text,
-    one of several lines, and one with signs of code, formulas or addresses is as it is written.
+    Where it visibly is tokenised throughout, the blanks of its tokens are gone: `ca n't go .` becomes `can't go.` Any
+    other text, one of several lines, and one with signs of code, formulas or addresses is as it is written, but for
+    clitics by themselves.
     """
-    if _NO_SENTENCE.search(text) or not _TOKENISED.search(text):
+    if _NO_SENTENCE.search(text):
         return text
-    return detokenize(text.split())
+    is_tokenised = (_TOKENISED if text.isascii() else _TOKENISED_ANYWHERE).search(text)
+    plain = detokenize(text.split()) if is_tokenised and not _WRITTEN.search(text) else text
+    return attach_clitics(plain)
 
 
 _NO_SENTENCE = re.compile(r"[\n<>=*\\^_|~@{}]|://")
-_TOKENISED = re.compile(
-    r"\s(?:[.,]|[?!]+|['\")\]])(?=\s|$)|(?:^|\s)(?:``|''|[(\[])(?=\s|$)|\s(?:n['’]t|['’](?:s|m|d|re|ve|ll))(?!\w)",
-    re.IGNORECASE,
-)
-"""What nobody writes: a blank before a mark or on both sides of a quote or a bracket, or a clitic by itself."""
+_CLITIC = r"\s(?:n['’]t|['’](?:s|m|d|re|ve|ll))(?!\w)"
+_TOKENISED = re.compile(rf"\s(?:[.,]|[?!]+|['\"])(?=\s|$)|(?:^|\s)(?:``|'')(?=\s|$)|{_CLITIC}", re.IGNORECASE)
+"""What nobody writes: a blank before a mark or on both sides of a quote, or a clitic by itself."""
+_TOKENISED_ANYWHERE = re.compile(rf"\s[.,](?=\s|$)|(?:^|\s)(?:``|'')(?=\s|$)|{_CLITIC}", re.IGNORECASE)
+"""The same in other languages: French has a blank before `? ! : ;` and within `« »`."""
+_WRITTEN = re.compile(r"\w[,?!](?=\s|$)|\w\.$|\d \. \d|\s\s|[^\S ]")
+"""What no tokeniser leaves: a mark at its word, more blanks than one, blanks of another kind; and the point of a
+number, of which nobody knows whether it was one."""
+_NAME = re.compile(r"\S*(?:[\d_/:(]|\w\.\w)")
+"""A first word that is no word of a sentence: `x19`, `a_b`, `np.dot`."""
 
 
 def _capitalised(text: str) -> str:
-    return text if _NO_SENTENCE.search(text) else capitalise(readable(text))
+    return text if _NO_SENTENCE.search(text) or _NAME.match(text) else capitalise(readable(text))

@@ -180,6 +180,12 @@ _N_FAULTS_TOLD = 3
 _N_FAULTS_ENOUGH = 100
 
 
+class UnknownNameError(InputError, KeyError):
+    """No figure or diagnostic of that name: a KeyError, too, as of a dictionary."""
+
+    __str__ = Exception.__str__
+
+
 class Faults:
     """The faulty rows of one source, reported together in one line.
 

@@ -434,9 +434,9 @@ def read_arrays(path: Path, advice: str = "Make it again, or put the right file 
         raise FormatError(f"{path}: damaged ({in_one_line(error, 120)}). {advice}") from None
 
 
-def check_output(path: Path, *, force: bool = False, folder: bool = False) -> None:
+def check_output(path: Path, *, force: bool = False, folder: bool = False, flag: str = "--out") -> None:
     """Stop before any work when `path` already exists and is not to be replaced, or can be no file, or no `folder`,
-    or may not be written.
+    or may not be written. `flag` is the option that names it.
 
     What killed runs left of it is cleared away first (`remove_leftovers_of`).
     """
@@ -445,15 +445,15 @@ def check_output(path: Path, *, force: bool = False, folder: bool = False) -> No
         raise InputError(f"{path}: a link to what is not there. Make what it names, or remove the link.")
     if path.exists() and path.is_dir() != folder:
         found, planned = ("folder", "file") if path.is_dir() else ("file", "folder")
-        raise InputError(f"{path}: this is a {found}, and a {planned} is to be written. Choose another --out.")
+        raise InputError(f"{path}: this is a {found}, and a {planned} is to be written. Choose another {flag}.")
     if path.exists() and not force:
-        raise InputError(f"{path}: already exists. Choose another --out, or replace it with --force.")
+        raise InputError(f"{path}: already exists. Choose another {flag}, or replace it with --force.")
     above = next(parent for parent in path.absolute().parents if parent.exists())
     if not above.is_dir():
-        raise InputError(f"{path}: {above} is a file, not a folder. Choose another --out.")
+        raise InputError(f"{path}: {above} is a file, not a folder. Choose another {flag}.")
     where = path if path.is_dir() else above
     if not os.access(where, os.W_OK | os.X_OK):
-        raise InputError(f"{path}: you may not write to {where}. Choose another --out.")
+        raise InputError(f"{path}: you may not write to {where}. Choose another {flag}.")
 
 
 def check_outputs(*paths: Path, force: bool = False) -> None:

@@ -21,6 +21,7 @@ _NO_WORD = re.compile("(?:til|em|bout|cuz|tis|twas)$", re.IGNORECASE)
 _OPENING = re.compile(r"([(\[{$#@“„‘«])\s+")
 _INITIALS = re.compile(r"\b([A-Za-z]) & (?=[A-Za-z]\b)")
 _GLUED = re.compile(r"\s+(n't|'(?:s|m|d|re|ve|ll)\b)", re.IGNORECASE)
+_CLITIC = re.compile(r"\s+(n['’]t|['’](?:s|m|d|re|ve|ll))(?!\w)", re.IGNORECASE)
 _TYPESET_APOSTROPHE = re.compile(r"\s+’(?:\s+(?=(?:s|t|m|d|re|ve|ll)\b))?", re.IGNORECASE)
 _ONE_WORD = re.compile(r"\b(?:(can) (not)|(gim|lem) (me)|(gon|wan) (na)|(got) (ta))\b", re.IGNORECASE)
 """Words that NLTK splits, as the Penn Treebank does."""
@@ -94,11 +95,17 @@ def _one_word(text: str) -> str:
     return _ONE_WORD.sub(lambda found: found[0].replace(" ", ""), text)
 
 
+def attach_clitics(text: str) -> str:
+    """`text` with every clitic that stands by itself at the word before it: `ca n't` is `can't`."""
+    return _CLITIC.sub(r"\1", text)
+
+
 def capitalise(sentence: str) -> str:
     """`sentence` with its first letter upper case and the rest as it is; a first word with a capital inside it, such as
     iPhone or eBay, is written as its owners do."""
     first = sentence.partition(" ")[0]
-    return sentence if first != first.lower() else sentence[:1].upper() + sentence[1:]
+    upper = sentence[:1].upper()
+    return sentence if first != first.lower() or len(upper) != 1 else upper + sentence[1:]
 
 
 def _hug_single_quotes(tokens: Sequence[str]) -> list[str]:

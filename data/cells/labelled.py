@@ -60,7 +60,8 @@ def released(folder: Path) -> list[Source]:
         raise InputError(f"{folder}: no questions in it. Release the run again.")
     if "rationales" in manifest:
         return [_of_stages(folder / "stages" / f"{split}.jsonl", split) for split in splits]
-    return [_with_own_labels(replace(open_source(folder / f"{split}.csv", "csv"), split=split)) for split in splits]
+    sources = [replace(open_source(folder / f"{split}.csv", "csv"), split=split) for split in splits]
+    return [_with_own_ids(_with_own_labels(source), folder) for source in sources]
 
 
 def _of_stages(path: Path, split: str) -> Source:
@@ -84,6 +85,28 @@ def _of_stages(path: Path, split: str) -> Source:
 def _with_own_labels(source: Source) -> Source:
     apart = source.path.with_name(f"{source.path.stem}_labels.csv")
     return source if "label" in source.columns else with_labels(source, apart, label="label", id="")
+
+
+def _with_own_ids(source: Source, folder: Path) -> Source:
+    """`source` with the `id` and `row` of its questions, which CSV as SWAG's has no columns of, from `jsonl/`; as it is
+    where the release has none."""
+    name = {"val": "validation"}.get(source.split, source.split)
+    path = folder / "jsonl" / f"{name}.jsonl"
+    if not path.is_file() or {"id", "row"} & set(source.columns):
+        return source
+    own = open_source(path, "jsonl")
+
+    def read(columns: Sequence[str]) -> Records:
+        asked = dict.fromkeys([*(one for one in columns if one in source.columns), "fold-ind"])
+        named = (row for _, row in own.read(["id", "row"]))
+        for where, row in source.read([*asked]):
+            ids = next(named, {})
+            if str(ids.get("row")) != str(row.get("fold-ind")):
+                raise InputError(f"{path}: other questions than {source.path} has ({where}). Release the run again.")
+            yield where, {**row, **ids}
+
+    said = "; ".join(filter(None, [source.said, f"ids of jsonl/{path.name}"]))
+    return replace(source, columns=(*source.columns, "id", "row"), read=read, said=said)
 
 
 def with_labels(source: Source, labels_file: Path, *, label: str, id: str) -> Source:

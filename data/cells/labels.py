@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from swag_af.data.cells.values import as_list, integer, names_of_options, only, optional, texts_of
+from swag_af.data.cells.values import as_list, integer, listed, names_of_options, only, optional, texts_of
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.sources import Record
 
@@ -62,7 +62,9 @@ def gold_of(record: Record, label: str, options: str, *, base: int = 0) -> tuple
     names = names_of_options(record, options, len(texts))
     i = index_of(optional(record, label), label, texts, what=options, names=names, base=base)
     if texts[i] is None:
-        raise RowError(f"has no text under {options.removesuffix('s')} {i}, which {label} says is gold")
+        columns = listed(options, tuple(record))
+        where = columns[i] if i < len(columns) and options not in record else f"{options.removesuffix('s')} {i}"
+        raise RowError(f"has no text under {where}, which {label} says is gold")
     return i, texts
 
 

@@ -39,7 +39,9 @@ def text_of(record: Record, name: str) -> str:
         return value
     if name not in record and (names := listed(name, tuple(record))):
         return " ".join(text.strip() for part in names if (text := text_of(record, part)))
-    raise RowError(f"has no text under {name}")
+    if optional(record, name) is None:
+        raise RowError(f"has no text under {name}")
+    raise RowError(f"has {kind_of(value)} under {name}, where a text is due")
 
 
 def word_of(record: Record, name: str) -> str:
@@ -205,7 +207,8 @@ def did_you_mean(missing: Iterable[str], names: Sequence[str]) -> str:
     hints = []
     for name in missing:
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        hints += [f"{near[0]} for {name}"] if near else []
+        is_alike = bool(near) and near[0].strip() == name.strip()  # but for blanks, which nobody sees
+        hints += [f"{near[0]!r} for {name!r}" if is_alike else f"{near[0]} for {name}"] if near else []
     return f" Did you mean {', '.join(hints)}?" if hints else ""
 
 

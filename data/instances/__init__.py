@@ -15,6 +15,7 @@ Reading order (each file imports only those named before it):
     contrast    contrast sets that several files make, and what is odd about them
     masking     hiding persons, or whatever matches, in all texts
     reading     files and folders to instances
+    beside      columns of these files, those that no instance keeps among them
 
 Importing this package loads nothing else.
 """

@@ -49,17 +49,11 @@ def read_instances(
     if not sources:
         raise InputError("no file given. Name one or more.")
     paths = [Path(path) for path in ([sources] if isinstance(sources, Path | str) else sources)]
-    ours = [path for path in paths if own.kind_of(path) in own.KINDS]
-    others = [path for path in paths if path not in ours]
     reading = options or ReadingOptions()
-    wanted = reading.columns
-    label = "label" if wanted.label_column in (AUTO, "") else wanted.label_column
-    id = "id" if wanted.id_column == AUTO else wanted.id_column
-    opened = (
-        open_labelled(others, reading.format, labels_file=reading.labels_file, label=label, id=id) if others else []
-    )
-    if reading.labels_file:
-        reading = replace(reading, columns=replace(wanted, label_column=label))  # and not one of older labels
+    ours = [path for path in paths if own.kind_of(path) in own.KINDS]
+    opened = sources_of(paths, reading)
+    if reading.labels_file:  # and not one of older labels
+        reading = replace(reading, columns=replace(reading.columns, label_column=_label(reading)))
     plans = [plan_of(source, reading) for source in opened]
     several = len(paths) > 1
     parts = _parts_of_files(opened, _with_bases(opened, plans, reading.label_base), paths)
@@ -67,6 +61,20 @@ def read_instances(
     made = _joined(parts, name or paths[0].stem)
     has_names = reading.persons == "names" and any(plan.tagged for plan in plans)
     return masked(made, reading.mask, has_names=has_names) if reading.mask else made
+
+
+def sources_of(paths: Sequence[Path], reading: ReadingOptions) -> list[Source]:
+    """The opened files of others at `paths`, with their labels."""
+    others = [path for path in paths if own.kind_of(path) not in own.KINDS]
+    id = "id" if reading.columns.id_column == AUTO else reading.columns.id_column
+    labels = reading.labels_file
+    return open_labelled(others, reading.format, labels_file=labels, label=_label(reading), id=id) if others else []
+
+
+def _label(reading: ReadingOptions) -> str:
+    """The column of labels that come from a file of their own."""
+    named = reading.columns.label_column
+    return "label" if named in (AUTO, "") else named
 
 
 @dataclass

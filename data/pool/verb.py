@@ -154,6 +154,9 @@ def _check_out(options: PoolOptions) -> None:
             raise InputError(f"{options.out}: {source} is in it and would be overwritten. Choose another --out.")
 
 
+_DROP_EMPTY = " --drop-empty leaves out those without negatives."
+
+
 @dataclass
 class _Reading:
     """The rows of all sources, and what was counted on the way."""
@@ -175,11 +178,8 @@ class _Reading:
     def rows(self, sources: Sequence[Source], layouts: Sequence[Layout], advance: Advance) -> Iterator[Row]:
         """Every row that can be used; raises InputError at the end of a source that has others."""
         for source, layout in zip(sources, layouts, strict=True):
-            advice = "Mend those rows, or take them out."
             drops_empty = self.options.drop_empty or self.options.min_negatives > 0
-            if not drops_empty:
-                advice = "Mend those rows, or take them out; --drop-empty leaves out those without negatives."
-            faults = Faults(str(source.path), advice)
+            faults = Faults(str(source.path), "Mend those rows, or take them out.")
             for where, record in records_of(source, layout):
                 try:
                     question = question_of(record, layout)
@@ -188,6 +188,7 @@ class _Reading:
                 except EmptyRowError as fault:
                     self.n_empty += 1
                     if not drops_empty:
+                        faults.advice += _DROP_EMPTY if _DROP_EMPTY not in faults.advice else ""
                         faults.add(where, fault)
                 except ShortRowError:
                     self.n_short += 1

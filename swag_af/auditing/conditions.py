@@ -199,8 +199,9 @@ def _compared(condition: Condition, asked: Comparison, diagnostic: Diagnostic) -
     passed = COMPARATORS[asked.comparator](round(figure, 6), round(bound, 6))
     low, high = _interval_of(asked.figure, diagnostic)
     by_luck = low is not None and high is not None and low < bound < high
-    said = f"{_called(diagnostic)}: {_figure_said(asked, figure, low, high, diagnostic)}"
-    said += f", which is {'' if passed else 'not '}{_bound_said(asked, bound, diagnostic)}."
+    digits = _digits_apart(figure, bound)
+    said = f"{_called(diagnostic)}: {_figure_said(asked, figure, low, high, diagnostic, digits)}"
+    said += f", which is {'' if passed else 'not '}{_bound_said(asked, bound, diagnostic, digits)}."
     if by_luck:
         said += " The interval holds the bound: other instances of this kind might decide it otherwise."
     return Decision(condition, diagnostic, "passed" if passed else "failed", said, by_luck)
@@ -231,28 +232,35 @@ def _interval_of(figure: Figure, diagnostic: Diagnostic) -> tuple[float | None, 
     return None, None
 
 
+def _digits_apart(figure: float, bound: float) -> int:
+    """Decimals of a percentage that show that a figure is not the bound, where it is not: one at least, four at
+    most."""
+    return next((n for n in (1, 2, 3) if round(100 * figure, n) != round(100 * bound, n)), 1 if figure == bound else 4)
+
+
 def _figure_said(
-    asked: Comparison, figure: float, low: float | None, high: float | None, diagnostic: Diagnostic
+    asked: Comparison, figure: float, low: float | None, high: float | None, diagnostic: Diagnostic, digits: int
 ) -> str:
     """`34.3 % (95 % interval 31.0 % to 37.6 %)`, behind the name of the figure if it is not the value."""
-    said = f"{'' if asked.figure == 'value' else f'{asked.figure} '}{figure_text(asked.figure, figure, diagnostic)}"
+    name = "" if asked.figure == "value" else f"{asked.figure} "
+    said = f"{name}{figure_text(asked.figure, figure, diagnostic, digits)}"
     if low is None or high is None:
         return said
     ends = [figure_text(asked.figure, end, diagnostic) for end in (low, high)]
     return f"{said} (95 % interval {ends[0]} to {ends[1]})"
 
 
-def _bound_said(asked: Comparison, bound: float, diagnostic: Diagnostic) -> str:
-    number = f" ({figure_text(asked.figure, bound, diagnostic)})" if asked.beside_chance else ""
+def _bound_said(asked: Comparison, bound: float, diagnostic: Diagnostic, digits: int) -> str:
+    number = f" ({figure_text(asked.figure, bound, diagnostic, digits)})" if asked.beside_chance else ""
     return f"{asked.text}{number}"
 
 
-def figure_text(figure: Figure, number: float, diagnostic: Diagnostic) -> str:
-    """A figure of `diagnostic` for people: `34.3 %`, `12`, `2.31`."""
+def figure_text(figure: Figure, number: float, diagnostic: Diagnostic, digits: int = 1) -> str:
+    """A figure of `diagnostic` for people: `34.3 %`, with so many `digits`, `12`, `2.31`."""
     if figure in ("n", "n_groups"):
         return f"{number:,.0f}"
     if figure == "effect" or diagnostic.unit in ("accuracy", "share"):
-        return f"{100 * number:.1f} %"
+        return f"{100 * number:.{digits}f} %"
     return f"{number:,.0f}" if diagnostic.unit == "count" and number == round(number) else f"{number:,.2f}"
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.data.errors import UnknownNameError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 
@@ -102,5 +103,6 @@ class Audit:
         found = [one for one in self.diagnostics if one.code == code and subject in (None, one.subject)]
         if not found:
             known = ", ".join(sorted({one.code for one in self.diagnostics}))
-            raise KeyError(f"{code}{f' of {subject}' if subject else ''}: not in this audit, which has {known}")
+            called = f"{code} of {subject}" if subject else code
+            raise UnknownNameError(f"{called}: not in this audit, which has {known}.")
         return max(found, key=lambda one: one.value)

@@ -113,7 +113,7 @@ def _check_outputs(options: AuditOptions) -> None:
             if path.resolve() in taken:
                 raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
             taken.add(path.resolve())
-            check_output(path, force=True)
+            check_output(path, force=True, flag=flag)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def run_baselines(options: BaselinesOptions) -> Baselines:
     if options.json is not None:
         files = (options.vectors, options.conceptnet, options.reading.labels_file)
         check_apart("--json", options.json, (*options.data, *files, options.out))
-        check_output(options.json, force=True)
+        check_output(options.json, force=True, flag="--json")
     if options.dry_run:
         raise InputError(
             "dry_run makes nothing. In Python, `swag_af.baselines.grid.Grid.of(options).cells` lists cells."

@@ -66,7 +66,7 @@ def _check(options: DiagnoseOptions, folder: Path) -> None:
         raise InputError(f"{folder}: this is there, and was not written by diagnose. Choose another --out.")
     if options.json is not None:
         check_apart("--json", options.json, (options.run, folder))
-        check_output(options.json, force=True)
+        check_output(options.json, force=True, flag="--json")
 
 
 def _check_whole(folder: Path) -> None:

@@ -59,7 +59,7 @@ def _check_outputs(options: ScoreOptions) -> None:
         if path.resolve() in taken:
             raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
         taken.add(path.resolve())
-        check_output(path, force=options.force)
+        check_output(path, force=options.force, flag=flag)
 
 
 def _page(options: ScoreOptions, scores: Scores) -> str:

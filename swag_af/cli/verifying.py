@@ -82,7 +82,7 @@ def verify_agreement(options: AgreementOptions) -> None:
     from swag_af.judging.verdicts import read_verdicts, told_apart
 
     if options.json is not None:
-        check_output(options.json, force=options.force)
+        check_output(options.json, force=options.force, flag="--json")
     every = read_verdicts(options.verdicts)
     counted, dropped = counted_of(every, screen=options.screen)
     if not counted:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from swag_af.data.errors import UnknownNameError
 from swag_af.data.manifests import FORMAT
 from swag_af.diagnosing.agreement import Agreement
 from swag_af.diagnosing.figures import Figure
@@ -82,8 +83,12 @@ class Diagnosis:
         return self.filters[0]
 
     def agreement(self, one: str, other: str) -> Agreement:
-        """That of the filters called `one` and `other`, or of one's own fits; KeyError where it was not measured."""
-        return {agreement.of: agreement for agreement in self.agreements}[one, other]
+        """That of the filters called `one` and `other`, or of one's own fits; UnknownNameError where it was not
+        measured."""
+        found = {agreement.of: agreement for agreement in self.agreements}
+        if (one, other) not in found:
+            raise UnknownNameError(f"{one} and {other}: not measured in this diagnosis.")
+        return found[one, other]
 
     def as_record(self) -> dict[str, Any]:
         """All of it, for JSON."""

@@ -48,7 +48,13 @@ def scores_of(model: Any, first: Sequence[str], second: Sequence[str]) -> np.nda
     """(n, m) what `score` says of all pairs; InputError where it is no such table."""
     made = call_method(model, "score", first, second)
     if isinstance(made, np.ndarray) and made.shape == (len(first), len(second)) and made.dtype.kind in "fiub":
-        return made
+        if not len(made) or (made.min() >= 0 and made.max() <= 1):
+            return made
+        wrong = float(made.ravel()[np.flatnonzero(~((made >= 0) & (made <= 1)).ravel())[0]])
+        raise InputError(
+            f"{type(model).__name__}.score: probabilities from 0 to 1 are due, and it gave {wrong:g}. Bring them into "
+            "that range."
+        )
     found = f"a table {made.shape} of {made.dtype}" if isinstance(made, np.ndarray) else told(made)
     raise InputError(
         f"{type(model).__name__}.score: an array ({len(first)}, {len(second)}) of probabilities is due, and it gave "

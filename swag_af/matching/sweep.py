@@ -10,6 +10,7 @@
 People are asked blind: nothing in the run tells which lambda a question is of, and no query is shown twice.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -257,24 +258,35 @@ def _in_this_order(items: Items, rows: np.ndarray) -> Items:
 
 @dataclass(frozen=True)
 class _Answers:
-    """Whether people chose the right answer, a question each."""
+    """How far people chose the right answer, a question each: by 1/t where t are chosen by most."""
 
     hits: np.ndarray
     groups: np.ndarray
 
 
 def _people(options: MatchOptions, items: Items) -> dict[float, _Answers]:
-    """What people answered to the questions of each lambda: the majority's best choice; groups are those of `items`."""
+    """What people answered to the questions of each lambda: the choice of most, ties shared; groups are those of
+    `items`."""
     run: Run = open_run(options.out / "people" / "run")
     whose: dict[str, Any] = read_json(options.out / PEOPLE)
     if whose["pool_identity"] != run.pool.unguarded_identity:
         raise InputError(f"{options.out / PEOPLE}: of other questions than people/run. Sweep again into another --out.")
     judging = JudgingOptions(options.out / "people" / "run", options.sweeping.verdicts, screen=False)
-    judged = opinions_of(run, run.assignment(), judging).judgements
-    weights = np.array(whose["weights"])[[one.item.row for one in judged]]
-    hits = np.array([one.best == 0 for one in judged], np.float64)
-    groups = items.groups[_drawn(items, options)[0]][[one.item.row for one in judged]]
+    opinions = opinions_of(run, run.assignment(), judging)
+    votes: dict[int, Counter[int]] = {}
+    for verdict in opinions.verdicts:
+        votes.setdefault(verdict.item.row, Counter())[verdict.best] += 1
+    rows = sorted(votes)
+    weights = np.array(whose["weights"])[rows]
+    hits = np.array([_share_of_first(votes[row]) for row in rows])
+    groups = items.groups[_drawn(items, options)[0]][rows]
     return {float(w): _Answers(hits[weights == w], groups[weights == w]) for w in np.unique(weights)}
+
+
+def _share_of_first(votes: Counter[int]) -> float:
+    """1/t where the first ending, gold, is one of t that most people chose; else 0."""
+    most = [one for one, n in votes.items() if n == max(votes.values())]
+    return 1 / len(most) if 0 in most else 0.0
 
 
 def recommended(points: Sequence[Point], asked: float) -> float | None:

@@ -134,7 +134,8 @@ def _files(dataset: Dataset, formats: Sequence[str]) -> list[str]:
 _COLUMNS = (
     "`startphrase` is `sent1` and `sent2` together; `sent2` is the beginning of the second sentence, which an ending "
     "finishes. `fold-ind` is the number of the context in the pool. `gold-source` says whether the answer was found in "
-    "the source (`gold`) or generated (`gen`)."
+    "the source (`gold`) or generated (`gen`). `sent1` and `sent2` begin with a capital, and texts that were "
+    "tokenised lost the blanks of their tokens; else all texts are those of the pool."
 )
 
 

@@ -11,6 +11,8 @@ from fractions import Fraction
 from math import ceil, floor, prod
 from typing import Literal
 
+import numpy as np
+
 from swag_af.data.errors import InputError
 from swag_af.scoring.options import LARGEST_COUNT, CountCheckOptions, is_percentage, without_sign
 
@@ -51,7 +53,8 @@ class CountCheck:
     others_cut: tuple[int, ...]
     """The same where some must have been cut."""
     by_luck: float
-    """How probable it is that so many percentages, drawn at random, are all shares of one such number, as rounded."""
+    """How probable it is that so many percentages, drawn at random, are all shares of one such number: as rounded, or
+    where one of these was cut, as rounded or cut."""
     sensitivity: Sensitivity | None = None
 
     @property
@@ -83,7 +86,7 @@ def counts(percentages: Sequence[str | float], n: int, sensitivity: str | float 
         shares,
         tuple(m for m in nearby if worst[m] == "rounded"),
         tuple(m for m in nearby if worst[m] == "cut"),
-        float(prod(min(Fraction(1), (n + 1) * _unit(one)) for one in printed)),
+        float(prod(_accepted(one, n, cut="cut" in [share.fit for share in shares]) for one in printed)),
         _sensitivity(_checked(sensitivity), shares[-1], n) if sensitivity != "" else None,
     )
 
@@ -103,6 +106,15 @@ def _worst(fits: Iterable[Fit]) -> Fit:
 def _unit(printed: str) -> Fraction:
     """One unit of the last decimal of a percentage, as a share."""
     return Fraction(1, 100 * 10 ** len(printed.partition(".")[2]))
+
+
+def _accepted(printed: str, n: int, *, cut: bool) -> Fraction:
+    """The share of the numbers of so many decimals that can be a share of `n`, as rounded or, with `cut`, as cut."""
+    n_values = int(1 / _unit(printed))
+    n_fitting = n + 1
+    if cut and n_fitting < n_values:
+        n_fitting += int((2 * (np.arange(n + 1, dtype=np.int64) * n_values % n) >= n).sum())  # rounded up: cut, another
+    return min(Fraction(1), Fraction(n_fitting, n_values))
 
 
 def _share(printed: str, n: int) -> Share:

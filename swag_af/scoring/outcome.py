@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.errors import UnknownNameError
 from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.manifests import FORMAT
 from swag_af.scoring.breakdown import Spread, by_group, by_part, spread_of
@@ -36,11 +37,11 @@ class Score:
     """How much groups differ."""
 
     def figure(self, name: str, part: str = "") -> Figure:
-        """The figure called `name`, of all instances or of a `part`; KeyError where there is none."""
+        """The figure called `name`, of all instances or of a `part`; UnknownNameError where there is none."""
         found = {(one.name, one.part): one for one in (*self.figures, *self.parts, *self.groups)}
         if (name, part) not in found:
             known = ", ".join(one.name for one in self.figures)
-            raise KeyError(f"{name}{f' of {part}' if part else ''}: not among the figures, {known}")
+            raise UnknownNameError(f"{name}{f' of {part}' if part else ''}: not among the figures, {known}.")
         return found[name, part]
 
 
@@ -98,7 +99,8 @@ def scores_of(
     parts: Mapping[str, Sequence[str]] | None = None,
     name: str = "model",
 ) -> Score:
-    """All figures of predictions in memory: (N,) whole numbers of answers, -1 for none, or (M,) scores of all answers.
+    """All figures of predictions in memory: (N,) whole numbers of answers, -1 for none, or (M,) scores of all answers,
+    also as a list of them for each instance.
 
     `groups` (N,) are the clusters of intervals, numbers from 0; those of the dataset unless given. `parts` name, by
     kind, the part of each instance. Raises InputError for arrays of another shape.

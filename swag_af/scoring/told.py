@@ -234,7 +234,7 @@ def people_rows(people: People) -> Rows:
 
 def people_sentences(people: People) -> list[str]:
     """What was counted, and how much workers differ."""
-    that_count = f"{people.n_counted:,} of {people.n_answers:,} answers count; {people.n_workers:,} workers"
+    that_count = f"{people.n_counted:,} of {people.n_answers:,} answers count; {several(people.n_workers, 'worker')}"
     told = [f"{people.said}. {that_count}, {people.n_items:,} items."]
     mean = next((one for one in people.figures if one.name == "mean over workers"), None)
     if mean and people.deviation is not None:
@@ -295,7 +295,8 @@ def _more(n: int) -> str:
 def check_sentences(check: CountCheck) -> list[str]:
     """Whether everything can be, and what it would fit."""
     fitting = "All can be." if check.is_possible else "Not all can be."
-    told = [f"{fitting} So many at random would all fit one N, as rounded, with probability {check.by_luck:.2g}."]
+    how = "rounded or cut" if any(one.fit == "cut" for one in check.shares) else "rounded"
+    told = [f"{fitting} So many at random would all fit one N, as {how}, with probability {check.by_luck:.2g}."]
     for others, how in ((check.others, "rounded"), (check.others_cut, "some cut")):
         if others:
             listed = ", ".join(f"{n:,}" for n in others[:N_NEARBY]) + _more(len(others) - N_NEARBY)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.instances.beside import columns_beside
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import names_of, read_instances
@@ -45,7 +46,11 @@ class Scoring:
         return self._read(self.options.reading.mask)
 
     def _read(self, mask: str) -> Instances:
-        return read_instances((self.options.data, *self.options.also), replace(self.options.reading, mask=mask))
+        return read_instances(self._paths, replace(self.options.reading, mask=mask))
+
+    @property
+    def _paths(self) -> tuple[Path, ...]:
+        return self.options.data, *self.options.also
 
     @cached_property
     def changed(self) -> np.ndarray | None:
@@ -79,7 +84,10 @@ class Scoring:
     @cached_property
     def cells(self) -> Cells:
         """The reader of cells."""
-        return Cells(self.instances, self.options.predicted.class_order)
+        return Cells(self.instances, self.options.predicted.class_order, self._beside)
+
+    def _beside(self) -> dict[str, list[str]]:
+        return columns_beside(self._paths, self.options.reading, self.instances)
 
     @cached_property
     def parts(self) -> dict[str, Sequence[str]]:

@@ -179,6 +179,12 @@ def test_the_effect_has_the_interval_of_the_value_on_its_own_scale() -> None:
     assert "interval" not in said("AF101.low <= 10%", diagnostic())
 
 
+def test_a_figure_that_is_near_the_bound_is_told_with_as_many_decimals_as_show_it() -> None:
+    """It was `71.5 %, which is not <= 71.5%`."""
+    one = diagnostic(value=0.715157, low=0.70, high=0.73)
+    assert "71.52 % (95 % interval 70.0 % to 73.0 %), which is not <= 71.5%" in said("AF101 <= 71.5%", one)
+
+
 def test_what_is_said_has_the_figures() -> None:
     assert said("AF101 <= chance + 20%", diagnostic()) == (
         "AF101 options only solvable [options, tfidf]: 34.3 % (95 % interval 28.0 % to 37.6 %), "

@@ -23,6 +23,7 @@ from swag_af.cli.main import main
 from swag_af.data.cells.values import split_context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json
+from swag_af.data.instances.reading import read_instances
 from swag_af.data.locks import alone
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool import spool as spooling
@@ -414,6 +415,8 @@ BAD_ROWS = {
     "negatives in an object": ([GOOD, GOOD | {"negatives": {"a": 1}}], "line 2 has negatives that are no list"),
     "no negatives": ([GOOD, GOOD | {"negatives": []}], "line 2 has no negatives. .*--drop-empty"),
     "none left": ([GOOD, GOOD | {"negatives": [GOOD["gold"].upper()]}], "line 2 has no negatives that differ"),
+    "a number for gold": ([GOOD | {"gold": 7}], "line 1 has a number under gold, where a text is due"),
+    "columns of pandas": ([GOOD | {"sent1": {"0": "A."}}], "line 1 has an object under sent1, where a text is due"),
     "two faults": (
         [GOOD | {"gold": 3}, GOOD, GOOD | {"start": 4}],
         r"2 rows cannot be used \(first: line 1 .*; line 3 ",
@@ -979,3 +982,18 @@ def test_every_row_of_a_real_dataset_loads(tmp_path: Path, name: str, layout: st
     joined = [f"{context.sent1} {context.start}".split() for context in made.contexts]
     assert joined == [r.get("startphrase", r.get("ctx")).split() for r in records]
     assert made.counts.tolist() == [len(r["endings"]) for r in records]
+
+
+def test_a_start_that_is_null_is_empty_as_tables_write_it(tmp_path: Path) -> None:
+    """All rows of a table whose starts were empty were refused, with advice that did not help."""
+    rows = [GOOD | {"id": f"r{i}", "start": start} for i, start in enumerate((None, "", "He"))]
+    pool = build_pool(write_rows(tmp_path / "rows.jsonl", rows))
+    assert [context.start for context in pool.contexts] == ["", "", "He"]
+
+
+def test_the_column_of_a_gold_that_is_blank_is_named(tmp_path: Path) -> None:
+    """It was `A,B,C,D 1`."""
+    path = tmp_path / "q.csv"
+    path.write_text("question,A,B,C,answer\nWhat?,a,b,c,A\nWho?,d,,f,B\nWhere?,g,h,i,C\n")
+    with pytest.raises(InputError, match="line 3 has no text under B, which answer says is gold"):
+        read_instances(path)

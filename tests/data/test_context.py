@@ -8,7 +8,7 @@ import pytest
 from conftest import make_contexts_of
 
 from swag_af.data.captions.context_set import read_contexts, write_contexts
-from swag_af.data.context import Context, display
+from swag_af.data.context import Context, display, readable
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 
@@ -57,7 +57,38 @@ def test_a_context_is_shown_with_capitals_and_without_blanks_before_marks() -> N
     assert display(Context("a man , tired , sits .", "the dog", "barks .")) == ("A man, tired, sits.", "The dog")
 
 
-@pytest.mark.parametrize("start", ["iPhones", "eBay sellers", "The lady", "McDonald"])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a man ca n't go .", "a man can't go."),
+        ("he ca n’t go.", "he can’t go."),
+        ("says `` no '' .", 'says "no".'),
+        ("what is it ?", "what is it?"),
+        ("oui , dit-il .", "oui, dit-il."),
+    ],
+)
+def test_what_is_tokenised_throughout_is_shown_as_people_write(text: str, shown: str) -> None:
+    assert readable(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "takes 2 . 5 mg",
+        "print ( x0 )",
+        "un  deux 0 , trois",
+        "Où est « la gare » ?",
+        "Où est-elle\u00a0?",
+        'draws a " jump "-like thing.',
+        "sits, and ( as before ) sings.",
+    ],
+)
+def test_what_is_written_with_blanks_keeps_them(text: str) -> None:
+    """Texts of people's own lost them in a release, and nothing said so."""
+    assert readable(text) == text
+
+
+@pytest.mark.parametrize("start", ["iPhones", "x19", "np.dot", "a_b", "ßtraße", "eBay sellers", "The lady", "McDonald"])
 def test_a_name_with_a_capital_inside_is_released_as_it_is(start: str) -> None:
     assert display(Context("a man sits.", start, "x.")) == ("A man sits.", start)
 

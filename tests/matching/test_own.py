@@ -34,6 +34,19 @@ class Lists:
         return [[0.5] * len(responses)] * len(queries)
 
 
+class Beyond(Lists):
+    """Gives more than a probability can be."""
+
+    value: ClassVar[float] = 1.5
+
+    def score(self, queries: list[str], responses: list[str]) -> Any:
+        return np.full((len(queries), len(responses)), self.value)
+
+
+class NoNumbers(Beyond):
+    value: ClassVar[float] = float("nan")
+
+
 class Raises(Lists):
     """Fails as plain mistakes do."""
 
@@ -79,6 +92,8 @@ def options(tmp_path: Path) -> MatchOptions:
     [
         ("Nothing", InputError, "Nothing: no method fit and no score"),
         ("Lists", InputError, r"Lists\.score: an array \(\d+, \d+\) of probabilities is due, and it gave \[\["),
+        ("Beyond", InputError, r"Beyond\.score: probabilities from 0 to 1 are due, and it gave 1\.5"),
+        ("NoNumbers", InputError, r"NoNumbers\.score: probabilities from 0 to 1 are due, and it gave nan"),
         ("Raises", ContractError, r"Raises\.fit raised KeyError \('no\\nsuch word'\)\. swag_af\.check_rel"),
     ],
 )

@@ -200,7 +200,7 @@ def test_one_short_answer_makes_no_labels(odd: object, tmp_path: Path) -> None:
     if isinstance(odd, str):
         assert read_items(path).rows[6].response == odd
     else:
-        with pytest.raises(InputError, match="line 7 has no text under answer"):
+        with pytest.raises(InputError, match="line 7 has a number under answer, where a text is due"):
             read_items(path)
 
 

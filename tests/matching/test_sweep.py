@@ -74,6 +74,21 @@ def test_what_people_answered_is_counted_at_its_lambda(options: MatchOptions, po
     assert (options.out / "sweep.png").stat().st_size > 10_000
 
 
+def test_two_people_who_disagree_are_half_right(options: MatchOptions, points: list[Point]) -> None:
+    """A draw gave the question to one of them, and the order of two lambdas hung on it."""
+    run = open_run(options.out / "people" / "run")
+    items = make_items(run.assignment(), seed=0)
+    verdicts = [
+        Verdict(item, who, ("likely",) * 4, best=best, second=2)
+        for item in items
+        for who, best in (("ann", 0), ("bob", 1))
+    ]
+    path = options.out.parent / "split.jsonl"
+    write_verdicts(path, verdicts, run.pool.identity)
+    found = sweep(replace(options, sweeping=replace(options.sweeping, verdicts=(path,))))
+    assert [one.people.value for one in found if one.people] == [0.5, 0.5]
+
+
 def test_the_same_sweep_gives_the_same_bytes(options: MatchOptions, points: list[Point], tmp_path: Path) -> None:
     again = replace(options, out=tmp_path / "again")
     sweep(again)

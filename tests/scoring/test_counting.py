@@ -121,3 +121,15 @@ def test_how_many_more_numbers_fit_is_said() -> None:
 )
 def test_what_is_next_to_an_impossible_sensitivity_is_said(consistency: str, sensitivity: str, said: str) -> None:
     assert check_rows(counts([consistency], 159, sensitivity))[2][1:] == (said, "impossible")
+
+
+@pytest.mark.parametrize(("n", "decimals"), [(159, 2), (7, 1), (99, 1), (101, 2), (3000, 2)])
+def test_how_many_percentages_fit_by_luck_is_counted(n: int, decimals: int) -> None:
+    """Of 41.50 of 159, which fits as cut alone, the probability was that of percentages that fit as rounded."""
+    printed = [f"{i / 10**decimals:.{decimals}f}" for i in range(100 * 10**decimals)]
+    fits = {one: counts([one], n).shares[0].fit for one in printed}
+    cut = next((one for one, fit in fits.items() if fit == "cut"), None)
+    if cut is not None:
+        accepted = sum(fit != "no" for fit in fits.values()) / len(printed)
+        assert counts([cut], n).by_luck == pytest.approx(accepted, abs=2 / len(printed))
+        assert counts([cut, cut], n).by_luck == pytest.approx(counts([cut], n).by_luck ** 2)

@@ -32,9 +32,9 @@ def test_a_majority_is_that_of_all_draws(votes: list[int], m: int) -> None:
         assert majority_right(tuple(votes), m) == pytest.approx(by_all_draws(votes, m))
 
 
-def measure(path: Path, data: Instances, *, min_items: int = 1, expert: str = "") -> People:
+def measure(path: Path, data: Instances, *, min_items: int = 1, expert: str = "", run: Path | None = None) -> People:
     groups = np.arange(len(data))
-    return people_of(read_judgements(path, Cells(data), path, groups), min_items=min_items, expert=expert)
+    return people_of(read_judgements(path, Cells(data), run or path, groups), min_items=min_items, expert=expert)
 
 
 def figures(people: People) -> dict[str, float | None]:
@@ -111,9 +111,9 @@ def test_verdicts_are_answers(tmp_path: Path) -> None:
         for row in range(12)
         for who, best in (("a", 0), ("b", row % 3))
     ]
-    path = tmp_path / "verdicts.jsonl"
-    write_verdicts(path, verdicts, "pool")
-    found = measure(path, choices(3))
+    path, run = tmp_path / "verdicts.jsonl", make_run(tmp_path)
+    write_verdicts(path, verdicts, run.pool.identity)
+    found = measure(path, choices(3), run=tmp_path / "run")
     values = figures(found)
     assert values["majority of 1"] == pytest.approx((12 + 4) / 24)
     assert found.figures[0].chance == pytest.approx(1 / 3)
@@ -134,6 +134,17 @@ def test_the_verdicts_of_a_run_have_its_groups(tmp_path: Path) -> None:
     (one,) = [one for one in people_of(judgements, min_items=1, expert="").figures if one.name == "majority of 1"]
     hits = (run.pool.groups % 2 == 0).astype(float)
     assert (one.low, one.high) == pytest.approx(interval(hits, run.pool.groups), abs=1e-6)
+
+
+def test_verdicts_on_what_the_dataset_is_not_made_of_are_refused(tmp_path: Path) -> None:
+    """People were said to be right on a dataset that they had never seen."""
+    path = tmp_path / "verdicts.jsonl"
+    write_verdicts(path, [Verdict(Item(0, (0, 1, 2)), "a", ("likely",) * 3, 0, 1)], "another")
+    with pytest.raises(InputError, match="verdicts on the items of a run"):
+        measure(path, choices(3))
+    make_run(tmp_path)
+    with pytest.raises(InputError, match="a verdict on another pool"):
+        measure(path, choices(3), run=tmp_path / "run")
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from made_scores import choices, classes, options_of, write
 
-from swag_af.data.errors import InputError
+import swag_af
+from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.scoring.options import Metric, PredictionOptions
@@ -513,3 +514,37 @@ def test_an_answer_with_a_comma_and_a_row_without_an_id_are_told_as_such(tmp_pat
     rows = ({"id": id if i > 2 else None, "pred": 0} for i, id in enumerate(IDS))
     with pytest.raises(InputError, match=r"3 ids of data are missing .*; 3 rows have no id"):
         read(write(tmp_path / "p.jsonl", rows))
+
+
+@pytest.mark.parametrize("other", [{"scores": [0.1, 0.2, 0.3, 0.4]}, {"pred": 1}, {"logit0": 1.0, "logit1": 2.0}])
+def test_of_two_columns_that_can_only_be_predicted_one_is_named(other: dict[str, object], tmp_path: Path) -> None:
+    """The first was taken without a word, whatever the other said."""
+    path = write(tmp_path / "p.jsonl", [{"id": id, "prediction": 0, **other} for id in IDS])
+    flag = "column NAME" if "pred" in other else "column NAME or --scores-column NAME"
+    with pytest.raises(InputError, match=rf"prediction, .* could all be the answers\. Say --prediction-{flag}"):
+        read(path)
+    assert read(path, PredictionOptions(prediction_column="prediction")).shares.reshape(N, 4)[:, 0].all()
+
+
+def test_scores_by_instance_are_scores_of_all_answers() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random((N, 4))
+    expected = swag_af.scores_of(DATA, scores.reshape(-1)).figure("accuracy").value
+    assert swag_af.scores_of(DATA, scores).figure("accuracy").value == expected
+    assert swag_af.scores_of(DATA, scores.tolist()).figure("accuracy").value == expected
+    with pytest.raises(InputError, match="160 in all, and 40x3 are given"):
+        swag_af.scores_of(DATA, scores[:, :3])
+
+
+def test_scores_of_rows_with_other_numbers_of_options_may_be_lists() -> None:
+    some = replace(DATA.instances[1], options=options_of(1)[:2], answer=1)
+    data = replace(DATA, instances=(DATA.instances[0], some))
+    assert swag_af.scores_of(data, [[0.1, 0.2, 0.9, 0.3], [0.0, 1.0]]).figure("accuracy").value == pytest.approx(
+        ((data.instances[0].answer == 2) + 1) / 2
+    )
+
+
+def test_a_figure_that_is_not_there_is_an_error_of_ours() -> None:
+    with pytest.raises(SwagAfError, match="acc: not among the figures, accuracy") as fault:
+        swag_af.scores_of(DATA, np.zeros(N, np.int64)).figure("acc")
+    assert isinstance(fault.value, KeyError)

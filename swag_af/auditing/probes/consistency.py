@@ -23,7 +23,7 @@ from swag_af.data.splits import join_pairs, numbered
 CODE = "AF109"
 
 _ABOVE = "More than by guessing: the probe tells members of a set apart, or their answers go with something it reads."
-_NOT_ABOVE = "No more than by guessing. Less is no finding: members that look the same to a probe are answered alike."
+_NOT_ABOVE = "No more than {}. Less is no finding: members that look the same to a probe are answered alike."
 REFERENCE = "The task itself, to compare the others with; no artifact by itself."
 
 
@@ -130,7 +130,8 @@ def _of_probe(alike: Sequence[Probe], sets: ContrastSets, instances: Instances) 
     by_lot = float(np.mean([by_own_shares(sets, probe, instances).mean() for probe in alike]))
     is_above = (found.low or 0.0) > max(found.chance or 0.0, by_lot)
     status: Status = "found" if is_above and one.input != FULL else "clear"
-    means = REFERENCE if one.input == FULL else _ABOVE if is_above else _NOT_ABOVE
+    better = "by guessing" if instances.kind == "choices" else "the better of the two"
+    means = REFERENCE if one.input == FULL else _ABOVE if is_above else _NOT_ABOVE.format(better)
     shown = _examples(hits, sets, instances) if status == "found" else ()
     lot = "" if instances.kind == "choices" else f" Naming classes as often, by lot, gets {100 * by_lot:.1f} %."
     return replace(found, status=status, said=f"{found.said}{lot} {means}", examples=shown)

@@ -69,8 +69,8 @@ INPUTS: dict[Kind, dict[str, Input]] = {
             Input("hypothesis", "the text that is classified, alone", context=False, start=False),
             Input("text", "the text alone, without what is shown with it", context=False, start=False, shown_with=True),
             Input("premise", "the premise alone", start=False, option=False),
-            Input("shuffled", "premise and text with their words shuffled", is_shuffled=True),
-            Input("full", "premise and text"),
+            Input("shuffled", "all its texts with their words shuffled", is_shuffled=True),
+            Input("full", "all its texts"),
         )
     },
 }

@@ -5,7 +5,7 @@ chosen, 1/t where t have the highest score, so that no order breaks a tie; 0 thr
 Knows no files. Whatever cannot be read is a RowError.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import inf, isfinite
 from typing import Any
@@ -40,14 +40,26 @@ def shares_of_choices(chosen: np.ndarray, instances: Instances) -> np.ndarray:
 
 
 def shares_of_scores(scores: np.ndarray, instances: Instances) -> np.ndarray:
-    """(M,) of a score of every answer, (M,), the highest of which is chosen; NaN throughout an instance for none."""
-    if scores.shape != (int(instances.offsets[-1]),):
-        raise InputError(f"{instances.name}: scores take one number for each answer of each instance.")
+    """(M,) of a score of every answer, (M,) or by instance, the highest of which is chosen; NaN throughout an instance
+    for none."""
+    n = int(instances.offsets[-1])
+    if scores.ndim == 2 and len(scores) == len(instances) and (instances.n_answers == scores.shape[1]).all():
+        scores = scores.reshape(-1)
+    if scores.shape != (n,):
+        raise InputError(
+            f"{instances.name}: scores take one number for each answer of each instance, {n:,} in all, and "
+            f"{'x'.join(map(str, scores.shape))} are given."
+        )
     starts = instances.offsets[:-1]
     highest = np.repeat(np.maximum.reduceat(scores, starts), instances.n_answers)  # (M,) NaN where there is none
     is_top = scores == highest
     n_top = np.repeat(np.add.reduceat(is_top.astype(np.int64), starts), instances.n_answers)
     return is_top / np.maximum(n_top, 1)
+
+
+def is_unique(values: Sequence[str]) -> bool:
+    """Whether there are values, none of them empty or there twice."""
+    return 0 < len(set(values)) == len(values) and "" not in values
 
 
 _NO_ORDER = "the dataset has no order of answers, for gold has a column of its own"
@@ -56,15 +68,27 @@ _NO_ORDER = "the dataset has no order of answers, for gold has a column of its o
 class Cells:
     """Reads the cells of predictions on a set of instances."""
 
-    def __init__(self, instances: Instances, class_order: str = "") -> None:
-        """`class_order` names the classes in the order in which numbers and lists of scores count them."""
+    def __init__(
+        self,
+        instances: Instances,
+        class_order: str = "",
+        beside: Callable[[], Mapping[str, Sequence[str]]] = dict,
+    ) -> None:
+        """`class_order` names the classes in the order in which numbers and lists of scores count them; `beside` reads
+        the columns of the dataset's files."""
         self.instances = instances
+        self._beside = beside
         self.order = _order(instances, class_order)
 
     @cached_property
     def rows(self) -> dict[str, int]:
         """The row of each id."""
         return {one.id: row for row, one in enumerate(self.instances.instances)}
+
+    @cached_property
+    def beside(self) -> Mapping[str, Sequence[str]]:
+        """By column of the dataset's files the text of each instance."""
+        return self._beside()
 
     @cached_property
     def has_ids(self) -> bool:

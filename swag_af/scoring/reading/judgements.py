@@ -18,11 +18,12 @@ import numpy as np
 from swag_af.data.cells.values import word_of
 from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.own import kind_of
+from swag_af.data.manifests import read_manifest
 from swag_af.data.run import open_run
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.judging.verdicts import read_verdicts
 from swag_af.scoring.chance import Chance, chance_of
-from swag_af.scoring.reading.answers import Cells
+from swag_af.scoring.reading.answers import Cells, is_unique
 from swag_af.scoring.reading.forms import ANSWERS, PREDICTED
 from swag_af.scoring.reading.tables import IDS
 
@@ -78,7 +79,7 @@ def read_judgements(
     """
     source = open_source(path)
     if set(VERDICTS) <= set(source.columns):
-        return _of_verdicts(path, data)
+        return _of_verdicts(path, data, cells, groups)
     is_nlvr2 = set(NLVR2) <= set(source.columns)
     faults = Faults(str(path), "Mend those rows, or take them out.")
     counted = ""
@@ -195,16 +196,29 @@ def _check_once(path: Path, found: list[_One]) -> None:
         )
 
 
-def _of_verdicts(path: Path, data: Path) -> Judgements:
-    """The best endings; every item has endings of its own, of which the first column is gold."""
-    pool = open_run(data).pool if kind_of(data) == "run" else None
-    verdicts = read_verdicts(path, None if pool is None else pool.unguarded_identity)
+def _of_verdicts(path: Path, data: Path, cells: Cells, groups: np.ndarray) -> Judgements:
+    """The best endings; every item has endings of its own, of which the first column is gold.
+
+    `data` is the run that people were shown, with groups of its own, or a release of it, whose questions alone count
+    and cluster as in `groups`. Raises InputError where it is neither.
+    """
+    kind = kind_of(data)
+    if kind == "run":
+        pool = open_run(data).pool
+        verdicts, of_rows = read_verdicts(path, pool.unguarded_identity), dict(enumerate(pool.groups.tolist()))
+    elif kind == "dataset" and is_unique(rows := cells.beside.get("fold-ind", ())):
+        every = read_verdicts(path, read_manifest(data, "dataset")["pool_identity"])
+        of_rows = dict(zip(map(int, rows), groups.tolist(), strict=True))
+        verdicts = [one for one in every if one.item.row in of_rows]
+    else:
+        raise InputError(f"{path}: verdicts on the items of a run. Give that run, or a release of it, as the dataset.")
     found = [_One(one.item.id, one.annotator, one.item.columns[one.best]) for one in verdicts]
     sizes = {one.item.id: len(one.item.columns) for one in verdicts}
-    rows = {one.item.id: one.item.row for one in verdicts}
+    clusters = {one.item.id: of_rows[one.item.row] for one in verdicts}
+    if not found:
+        raise InputError(f"{path}: no verdict on a question of {data}. Give the verdicts that it was made from.")
     items = sorted(sizes)
     gold, chance = np.zeros(len(items), np.int64), Chance(np.array([1 / sizes[item] for item in items]))
-    of_items = np.array([rows[item] for item in items], np.int64)
-    groups = of_items if pool is None else np.unique(pool.groups[of_items], return_inverse=True)[1]
-    made = _judgements(f"{path.name}: verdicts, the best ending", items, found, gold, chance, groups)
+    of_items = np.array([clusters[item] for item in items], np.int64)
+    made = _judgements(f"{path.name}: verdicts, the best ending", items, found, gold, chance, of_items)
     return replace(made, is_comparable=False)

@@ -20,6 +20,7 @@ from swag_af.data.progress import progress
 from swag_af.scoring.options import Metric, PredictionOptions
 from swag_af.scoring.reading.answers import Cells, shares_of_choices, shares_of_scores
 from swag_af.scoring.reading.forms import Table
+from swag_af.scoring.reading.order import check_numbers, check_order, rows_by_column
 from swag_af.scoring.reading.tables import log_scores, open_table
 
 
@@ -60,12 +61,14 @@ def predictions_of(
     said: str = "",
     is_log: bool = False,
 ) -> Predictions:
-    """Predictions from an array: (N,) whole numbers of answers, -1 for none; or (M,) scores, the higher the likelier.
+    """Predictions from an array: (N,) whole numbers of answers, -1 for none; or (M,) scores, the higher the likelier,
+    also as a list of them for each instance.
 
     Raises InputError where the array has another shape, or numbers that are none of the answers.
     """
-    given = np.asarray(given)
-    chosen = np.issubdtype(given.dtype, np.integer)
+    is_ragged = isinstance(given, Sequence) and len({len(one) for one in given if isinstance(one, Sequence)}) > 1
+    given = np.concatenate([np.asarray(one) for one in given]) if is_ragged else np.asarray(given)
+    chosen = given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
     shares = shares_of_choices(given, instances) if chosen else shares_of_scores(given, instances)
     return _of_shares(instances, shares, name, said, is_log)
 
@@ -85,10 +88,16 @@ def given_in(instances: Instances, shares: np.ndarray) -> np.ndarray:
 
 def read_predictions(path: Path, cells: Cells, options: PredictionOptions, *, name: str) -> Predictions:
     """The predictions of the file at `path`; InputError for whatever cannot be read, and for ids that do not fit."""
-    table = open_table(path, cells.rows, options, has_ids=cells.has_ids)
+    table = open_table(path, cells, options)
     faults = Faults(str(path), "Mend those rows, or take them out.")
     read = list(_read(table, options.metric, faults))
-    rows, how = _in_order(path, len(read), cells) if not table.id else _rows_of(read, cells, table)
+    if table.id:
+        rows, how = _rows_of(read, cells, table)
+        if not table.is_log:
+            check_numbers(path, table, [one.id for one in read], rows, cells)
+    else:
+        rows, how = _in_order(path, len(read), cells)
+        how += check_order(path, table, cells)
     _check_ids(path, [one.id for one in read], rows, cells, options)
     base, counted = _base(read, rows, cells, options) if table.answer else (0, "")
     array = (
@@ -146,6 +155,8 @@ def _rows_of(read: Sequence[_Row], cells: Cells, table: Table) -> tuple[list[int
     n = len(cells.instances)
     may_count = all(id.isdecimal() and int(id) < n for id in ids)
     counted = [int(id) for id in ids] if may_count else found
+    if -1 in found and not table.is_log and (meant := rows_by_column(table, ids, cells)):
+        return meant, f"; matched by {table.id}, a column of the dataset"
     if found == counted or (-1 not in found and not (table.is_log and _counts(read, found, counted, cells, table))):
         return found, ""
     if table.is_log or (not cells.has_ids and 0 in counted):

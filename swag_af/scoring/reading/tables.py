@@ -6,7 +6,6 @@
 What a cell means is decided in `answers`; files without columns are read in `forms`.
 """
 
-from collections.abc import Mapping
 from itertools import islice
 from math import isnan
 from pathlib import Path
@@ -18,7 +17,7 @@ from swag_af.data.instances.layouts.logs import requests_of
 from swag_af.data.instances.options import AUTO
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.scoring.options import Metric, PredictionOptions
-from swag_af.scoring.reading.answers import checked_scores
+from swag_af.scoring.reading.answers import Cells, checked_scores, is_unique
 from swag_af.scoring.reading.forms import ANSWERS, PREDICTED, Table, without_columns
 
 COUNTED = ("ind", "idx", "index", "row", "Unnamed: 0")
@@ -34,18 +33,18 @@ LOG = ("doc_id", "doc", "arguments")
 _SAMPLE = 50
 
 
-def open_table(path: Path, known: Mapping[str, int], options: PredictionOptions, *, has_ids: bool = True) -> Table:
-    """What the file at `path` is, for instances with the ids that are `known`; InputError where nothing tells.
+def open_table(path: Path, cells: Cells, options: PredictionOptions) -> Table:
+    """What the file at `path` is, for the instances of `cells`; InputError where nothing tells.
 
-    Where the dataset has no ids of its own (`has_ids`), a file without any is in its order.
+    Where the dataset has no ids of its own, a file without any is in its order.
     """
-    if found := without_columns(path, known):
+    if found := without_columns(path, cells.rows):
         return found
     source = open_source(path)
     if set(LOG) <= set(source.columns) and {"resps", "filtered_resps"} & set(source.columns):
         name = "filtered_resps" if "filtered_resps" in source.columns else "resps"
         return Table(source, "doc_id", scores=(name,), is_log=True, said=f"log of lm-evaluation-harness, {name}")
-    id = _id_of(source, known, options, has_ids)
+    id = _id_of(source, cells, options)
     if not id:
         _check_order(source)
     answer, scores = _what(source, id, options)
@@ -53,20 +52,22 @@ def open_table(path: Path, known: Mapping[str, int], options: PredictionOptions,
     return Table(source, id, answer, scores, said=f"ids in {id}, {what}" if id else what)
 
 
-def _id_of(source: Source, known: Mapping[str, int], options: PredictionOptions, has_ids: bool) -> str:
+def _id_of(source: Source, cells: Cells, options: PredictionOptions) -> str:
     wanted = options.prediction_id
     if wanted != AUTO:
         return _found(source, wanted, "--prediction-id")
     sample = [record for _, record in islice(source.read(source.columns), _SAMPLE)]
     named = [name for name in IDS if name in source.columns]
-    fitting = [name for name in (*named, *source.columns) if any(_id_in(one, name) in known for one in sample)]
-    if not (fitting or named or has_ids):
-        return ""
-    if not (fitting or named):
+    fitting = [name for name in (*named, *source.columns) if any(_id_in(one, name) in cells.rows for one in sample)]
+    if fitting or named:
+        return (fitting or named)[0]
+    if of_both := [name for name in source.columns if is_unique(cells.beside.get(name, ()))]:
+        return of_both[0]
+    if cells.has_ids:
         raise InputError(
             f"{source.path}: no column of ids (it has {', '.join(source.columns[:12])}). Say --prediction-id NAME."
         )
-    return (fitting or named)[0]
+    return ""
 
 
 def _check_order(source: Source) -> None:
@@ -98,15 +99,16 @@ def _what(source: Source, id: str, options: PredictionOptions) -> tuple[str, tup
         return _found(source, options.prediction_column, "--prediction-column"), ()
     others = tuple(name for name in source.columns if name != id)
     for answers, scores, least in ((PREDICTED, SCORES, 1), (ANSWERS, NUMBERED, 2)):
-        if named := [name for name in answers if name in others]:
-            if answers is ANSWERS and len(named) > 1:  # one of them may well be gold
-                raise InputError(
-                    f"{source.path}: {', '.join(named)} could all be the answers. Say --prediction-column NAME."
-                )
+        named = [name for name in answers if name in others]
+        lists = [found for name in scores if len(found := listed(name, others)) >= least]
+        if len(named) + len(lists) > 1:
+            every = [*named, *(found[0] if len(found) == 1 else f"{found[0]} and so on" for found in lists)]
+            flags = " or ".join(["--prediction-column NAME"] * bool(named) + ["--scores-column NAME"] * bool(lists))
+            raise InputError(f"{source.path}: {', '.join(every)} could all be the answers. Say {flags}.")
+        if named:
             return named[0], ()
-        lists = (listed(name, others) for name in scores)
-        if found := next((names for names in lists if len(names) >= least), ()):
-            return "", found
+        if lists:
+            return "", lists[0]
     if len(others) == 1:
         return others[0], ()
     raise InputError(

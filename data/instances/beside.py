@@ -1,0 +1,35 @@
+"""The columns of a set's files, those that no instance keeps among them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from swag_af.data.cells.values import word_of
+from swag_af.data.errors import RowError
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.instances.reading import names_of, sources_of
+from swag_af.data.sources import Record
+
+
+def columns_beside(paths: Sequence[Path], reading: ReadingOptions, instances: Instances) -> dict[str, list[str]]:
+    """By column the text or whole number of each of the N `instances`, which were read of `paths` in this way; empty
+    where its row has none, and of our own pools and runs."""
+    rows: dict[str, list[int]] = {}
+    for row, one in enumerate(instances.instances):
+        rows.setdefault(one.where, []).append(row)
+    found: dict[str, list[str]] = {}
+    sources = sources_of(paths, reading)
+    for source, name in zip(sources, names_of([source.path for source in sources]), strict=True):
+        for where, record in source.read(source.columns):
+            for row in rows.get(f"{name}, {where}", ()):
+                for column in source.columns:
+                    found.setdefault(column, [""] * len(instances))[row] = word_or_nothing(record, column)
+    return found
+
+
+def word_or_nothing(record: Record, name: str) -> str:
+    """The text or whole number of a cell, without blanks around it; empty where it holds anything else."""
+    try:
+        return word_of(record, name).strip()
+    except RowError:
+        return ""
