@@ -28,6 +28,19 @@ OTHER_END = rf"(?:(?<=[{_OTHER_ENDS.replace('．', '')}])|(?<=．)(?!\d))"
 """A pattern of the place behind a mark of another script than Latin; no blank need follow. `．` is the point of numbers
 as well."""
 
+OF_A_WORD = (
+    r"\w"
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5\u05c7\u0610-\u061a\u064b-\u065f"
+    "\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711-\u07f3\u07fd\u0816-\u082d\u0859-\u085b\u0898-\u08e1"
+    "\u08e3-\u0963\u0981-\u09e3\u09fe-\u0a75\u0a81-\u0ae3\u0afa-\u0b63\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0c83"
+    "\u0cbc-\u0d4d\u0d57-\u0d63\u0d81-\u0df3\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd\u0f18-\u0f19\u0f35\u0f37"
+    "\u0f39\u0f3e-\u0f84\u0f86-\u0fbc\u0fc6\u102b-\u103e\u1056-\u109d\u135d-\u135f\u1712-\u1734\u1752-\u17d3"
+    "\u17dd\u180b-\u180d\u180f-\u193b\u1a17-\u1a1b\u1a55-\u1a7f\u1ab0-\u1b44\u1b6b-\u1b73\u1b80-\u1bf3"
+    "\u1c24-\u1c37\u1cd0-\u1cd2\u1cd4-\u1dff\u20d0-\u20f0\u2cef-\u2cf1\u2d7f-\u2dff"
+)
+"""What stands within words, for a class of a pattern: letters, digits, `_`, and marks on letters (Unicode's categories
+Mn and Mc), such as the vowels of Hindi and the tones of Thai, which `\\w` leaves out."""
+
 _APART = re.compile(f"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff{_OTHER_ENDS}،؛]")
 """Thai, Lao, kana, Han, and marks that `tokenize` takes for letters."""
 _BETWEEN = re.compile(

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from swag_af.data.text.scripts import OTHER_END, characters_apart
+from swag_af.data.text.scripts import OF_A_WORD, OTHER_END, characters_apart
 
 _QUOTES = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "。": "."}
@@ -111,7 +111,7 @@ def open_end(text: str) -> str:
     return SENTENCE_END.split(text.rstrip() + " ")[-1].strip()
 
 
-_WORD = re.compile(r"""\w+|[^\w\s.,;:!?'"`()\[\]…–—-]""")
+_WORD = re.compile(rf"""[{OF_A_WORD}]+|[^{OF_A_WORD}\s.,;:!?'"`()\[\]…–—-]""")
 END = "\0\0"
 """What stands behind the words of each text: no word, since a word of signs has one alone."""
 _ASCII = [chr(i) for i in range(128)]

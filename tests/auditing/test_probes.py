@@ -879,3 +879,9 @@ def test_where_labels_are_balanced_within_groups_random_folds_say_so() -> None:
     assert folds.value < -0.1
     assert folds.status == "found"
     assert "have the same label in 0.0 % of pairs, any two in 33.0 %" in folds.said  # 59 of 179
+
+
+def test_marks_on_letters_are_part_of_words() -> None:
+    """Words of Hindi came apart at their vowels."""
+    assert words("वह घर गया। Café d'été") == ["वह", "घर", "गया", "।", "café", "d'été"]
+    assert words("مُحَمَّد ذهب؟") == ["مُحَمَّد", "ذهب", "؟"]

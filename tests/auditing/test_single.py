@@ -539,3 +539,11 @@ def test_what_recurs_in_next_qa_is_right_more_often_than_luck_by_video() -> None
     found = by_subject(feature_diagnostics(instances, group(instances), features=["label elsewhere"]))
     assert found["right most often elsewhere"].n_groups == 570
     assert 0.2 < found["right most often elsewhere"].value < 0.25
+
+
+def test_a_text_that_ends_a_sentence_of_another_context_is_found_in_any_script() -> None:
+    stems = ("他来了。他看见鸟。", "她走了。", "वह आया। घर गया।")
+    options = (("鱼游走", "花开了"), ("看见鸟", "坐下来"), ("वह सो गया", "वह घर गया"))
+    made = tuple(Instance(f"q{i}", stem, two, 0) for i, (stem, two) in enumerate(zip(stems, options, strict=True)))
+    counts = recurrence.in_other_contexts(Seen(Instances(made, "choices").texts)).reshape(3, 2)
+    assert counts.tolist() == [[0, 0], [1, 0], [0, 0]]

@@ -107,6 +107,8 @@ def test_options_that_contain_another_word_for_word_are_marked() -> None:
         "His name is Elvis.",
     }
     assert marked(flaws.contained, ("the dog", "The dog!", "", "a")) == set()
+    assert marked(flaws.contained, ("看见鸟", "他看见鸟了", "鱼")) == {"看见鸟", "他看见鸟了"}
+    assert marked(flaws.contained, ("गया", "घर गया", "गय")) == {"गया", "घर गया"}, "a vowel is part of its word"
 
 
 @pytest.mark.parametrize(

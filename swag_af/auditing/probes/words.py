@@ -1,9 +1,9 @@
 """Texts as numbered words, each text read once whatever probes are made of it, and counts of their n-grams.
 
-A word is a run of letters and digits, an apostrophe within it too; every other visible character is a word of its own,
-and so is each of a script without blanks (Thai, Lao, kana, Han).
-Letter case is dropped. One regular expression, not `swag_af.data.tokens`, which splits one English sentence by the
-rules of the Penn Treebank: contexts may be passages, and in any language.
+A word is a run of letters, marks on them and digits, an apostrophe within it too; every other visible character is a
+word of its own, and so is each of a script without blanks (Thai, Lao, kana, Han). Letter case is dropped. One regular
+expression, not `swag_af.data.tokens`, which splits one English sentence by the rules of the Penn Treebank: contexts may
+be passages, and in any language.
 """
 
 import re
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.text.ragged import joined
-from swag_af.data.text.scripts import characters_apart
+from swag_af.data.text.scripts import OF_A_WORD, characters_apart
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+_WORD = re.compile(rf"[{OF_A_WORD}]+(?:['’][{OF_A_WORD}]+)*|[^{OF_A_WORD}\s]")
 
 
 def words(text: str) -> list[str]:

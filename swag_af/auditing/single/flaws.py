@@ -14,6 +14,7 @@ import numpy as np
 from swag_af.auditing.single.form import characters
 from swag_af.auditing.single.likeness import likeness
 from swag_af.auditing.single.tables import CONTENT, Seen
+from swag_af.data.text.scripts import OF_A_WORD, characters_apart
 
 _ALL = re.compile(r"\W*(?:all (?:of )?(?:the |these|them)\b.{0,20}|all (?:are|of the above).*|both \w and \w)\W*", re.I)
 _NONE = re.compile(r"\W*(?:none|neither) (?:of )?(?:the |these|them)\b.{0,20}\W*", re.I)
@@ -35,7 +36,7 @@ _VOWEL = re.compile(
     r"[\W_]*(?:(?!eu|one\b|once\b|uni(?!n|m)|us[aeiu]|ut[ei]|ub[ie]|u\b)[aeiou]|hour|hono|hones|heir|8|1[18]\b)", re.I
 )
 """A word that begins with a vowel as it is spoken; `an` stands before it."""
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(f"[{OF_A_WORD}]+")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
 _DETAIL = 1.5
 """How many times the mean length of the others an option must have to be the one with detail. Our choice."""
@@ -104,7 +105,7 @@ def detail(seen: Seen) -> np.ndarray:
 
 def contained(seen: Seen) -> np.ndarray:
     """Options that contain another option of the question, or are contained in one, word for word; equal ones apart."""
-    words = [f" {' '.join(_WORD.findall(text.lower()))} " for text in seen.texts.options]
+    words = [f" {' '.join(_WORD.findall(characters_apart(text.lower())))} " for text in seen.texts.options]
     marked = np.zeros(len(words), bool)
     for begin, end in _questions(seen):
         for i in range(begin, end):

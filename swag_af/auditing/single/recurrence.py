@@ -10,10 +10,11 @@ import numpy as np
 
 from swag_af.auditing.single.tables import Seen
 from swag_af.data.instances.instances import Instances
+from swag_af.data.text.scripts import OF_A_WORD, OTHER_END, characters_apart
 from swag_af.data.text.wording import comparable
 
-_WORD = re.compile(r"[^\W_]+")
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+_WORD = re.compile(rf"(?:(?!_)[{OF_A_WORD}])+")
+_SENTENCE_END = re.compile(rf"(?<=[.?!])\s+|{OTHER_END}\s*")
 _MIN_WORDS = 3
 """Words of a text that is looked for in contexts; shorter ones end many sentences by luck."""
 
@@ -51,8 +52,8 @@ def right_elsewhere(seen: Seen, folds: np.ndarray, instances: Instances, *, forw
 def in_other_contexts(seen: Seen) -> np.ndarray:
     """How many different contexts of other instances have a sentence that is the text, or that ends in it.
 
-    Words are compared, in lower case; a text of fewer than three is nowhere. Where captions of one video make several
-    questions, the gold ending of one is the end of the next one's context.
+    Words are compared, in lower case, and characters in scripts without blanks; a text of fewer than three is nowhere.
+    Where captions of one video make several questions, the gold ending of one is the end of the next one's context.
     """
     wanted = [_words(text) for text in seen.texts.options]
     long_enough = {text for text in wanted if text.count(" ") >= _MIN_WORDS - 1}
@@ -63,7 +64,7 @@ def in_other_contexts(seen: Seen) -> np.ndarray:
 
 
 def _words(text: str) -> str:
-    return " ".join(_WORD.findall(text.lower()))
+    return " ".join(_WORD.findall(characters_apart(text.lower())))
 
 
 def _ends(stem: str, wanted: set[str]) -> set[str]:
