@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from swag_af.data.tokens import attach_clitics, capitalise, detokenize
+from swag_af.data.tokens import attach_clitics, capitalise, detokenize, one_after_another
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class DroppedPair:
 
 def phrase(context: Context) -> str:
     """The context as released, in one text: all that comes before an ending, or a question before its answer."""
-    return " ".join(filter(None, display(context)))
+    return one_after_another(*display(context))
 
 
 def display(context: Context) -> tuple[str, str]:

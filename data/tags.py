@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from swag_af.data.errors import ContractError, SwagAfError, blamed, several, told
 from swag_af.data.registry import Registry
 
 TAGS: tuple[str, ...] = (
@@ -51,7 +52,37 @@ def load_tagger(name: str = "auto") -> Tagger:
     `auto` is spaCy when it and its small English pipeline are installed, and the rules otherwise.
     """
     tagger: Tagger = TAGGERS.make(name)
+    lacking = [] if isinstance(getattr(tagger, "name", None), str) else ["`name`"]
+    lacking += [] if callable(getattr(tagger, "tag", None)) else ["`tag`"]
+    if lacking:
+        raise ContractError(f"tagger {name}: a {type(tagger).__name__} has no {' and no '.join(lacking)}. {_NEEDS}")
     return tagger
+
+
+_NEEDS = "A tagger has a name, a sha256, and tag(sentences), which gives each token one of swag_af.data.tags.TAGS."
+
+
+def tags_of(tagger: Tagger, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+    """`tagger.tag(sentences)`; ContractError, which names it, where somebody's own raises, or gives anything but a tag
+    of `TAGS` for each token."""
+    try:
+        tagged = tagger.tag(sentences)
+    except SwagAfError:
+        raise
+    except Exception as error:
+        if type(tagger).__module__.startswith("swag_af."):
+            raise
+        raise blamed(error, f"tagger {tagger.name}: its tag", _NEEDS) from error
+    if not isinstance(tagged, list) or len(tagged) != len(sentences):
+        what = f"{len(tagged):,}" if isinstance(tagged, list) else told(tagged)
+        raise ContractError(f"tagger {tagger.name}: gave {what} for {len(sentences):,} sentences. {_NEEDS}")
+    for words, tags in zip(sentences, tagged, strict=True):
+        if not isinstance(tags, list | tuple) or len(tags) != len(words):
+            what = f"gave {told(list(tags) if isinstance(tags, tuple) else tags)} for {told(list(words))}"
+            raise ContractError(f"tagger {tagger.name}: {what}, which has {several(len(words), 'token')}. {_NEEDS}")
+        if strange := next((tag for tag in tags if tag not in CODES), None):
+            raise ContractError(f"tagger {tagger.name}: gave {told(strange)}, which is none of TAGS. {_NEEDS}")
+    return tagged
 
 
 def tag_word_types(words: Sequence[str], tagger: Tagger) -> np.ndarray:
@@ -60,8 +91,8 @@ def tag_word_types(words: Sequence[str], tagger: Tagger) -> np.ndarray:
     Where a tagger lists in `alone` which tag a word has most often, that one is used.
     """
     alone: Mapping[str, str] = getattr(tagger, "alone", {})
-    tagged = tagger.tag(
-        [[word] if word == word.lower() else [",", word] for word in words]
+    tagged = tags_of(
+        tagger, [[word] if word == word.lower() else [",", word] for word in words]
     )  # not the first word of a sentence
     return np.array(
         [CODES[alone.get(word.lower(), tags[-1])] for word, tags in zip(words, tagged, strict=True)], dtype=np.uint8

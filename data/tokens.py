@@ -18,6 +18,8 @@ _CLOSING = re.compile(r"\s+([,?!;:%)\]}”»])")
 _SHORTENED = re.compile(r"(?:[0-9]{2}s?|round|cause)$", re.IGNORECASE)
 _NO_WORD = re.compile("(?:til|em|bout|cuz|tis|twas)$", re.IGNORECASE)
 """What stands behind an apostrophe for letters that are left out: `'90s`, `'til`; the second, even after a plural."""
+_WIDE = re.compile("[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60]{2}")
+"""Two characters of scripts that part neither words nor sentences by blanks."""
 _OPENING = re.compile(r"([(\[{$#@“„‘«])\s+")
 _INITIALS = re.compile(r"\b([A-Za-z]) & (?=[A-Za-z]\b)")
 _GLUED = re.compile(r"\s+(n't|'(?:s|m|d|re|ve|ll)\b)", re.IGNORECASE)
@@ -93,6 +95,16 @@ def _detokenize_any(tokens: Sequence[str]) -> str:
 
 def _one_word(text: str) -> str:
     return _ONE_WORD.sub(lambda found: found[0].replace(" ", ""), text)
+
+
+def one_after_another(*texts: str) -> str:
+    """The texts that are not empty with a blank between them, but none between two characters of Chinese or Japanese,
+    their marks among these."""
+    joined = ""
+    for text in filter(None, texts):
+        blank = "" if not joined or _WIDE.fullmatch(joined[-1] + text[0]) else " "
+        joined = f"{joined}{blank}{text}"
+    return joined
 
 
 def attach_clitics(text: str) -> str:

@@ -201,7 +201,8 @@ def checked_scores(head: str, scores: np.ndarray, view: View) -> np.ndarray:
         found = f"{scores.dtype} {scores.shape}" if isinstance(scores, np.ndarray) else told(scores)
         fault = f"score gave {found}, where numbers {view.shape} are due, one a candidate"
     elif not np.isfinite(scores).all():
-        fault = f"not all scores are finite ({100 * np.isfinite(scores).mean():.1f} % of {scores.size:,} are)"
+        n = int((~np.isfinite(scores)).sum())
+        fault = f"not all scores are finite ({n:,} of {scores.size:,} {'is' if n == 1 else 'are'} not)"
     else:
         return scores
     raise ContractError(f"filter {head}: {fault}. `swag_af.check_filter` tests a class.")

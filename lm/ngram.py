@@ -68,7 +68,8 @@ class NgramGenerator:
             elif END_MARKS.intersection(tokens_of(context.gold)[:-1]):  # as no ending has
                 yield Generated(position, reason="gold_of_several_sentences")
             else:
-                todo.setdefault(context.fold, []).append(_Row(position, context, n_negatives, seed))
+                row = _Row(position, context, n_negatives, seed, gold=comparable(self.held(context.gold)))
+                todo.setdefault(context.fold, []).append(row)
         per_block = max(1, _BLOCK_DRAWS // _Row.most_at_once(n_negatives))
         for fold, rows in sorted(todo.items()):
             model = self._model(fold)
@@ -109,10 +110,14 @@ class NgramGenerator:
         kept = zip(reasons, drawn.tolist(), lengths.tolist(), strict=True)
         return [(reason, [] if reason else ids[:length]) for reason, ids, length in kept]
 
-    def length_fault(self, text: str, n_tokens: int) -> str:
-        """Whether `text`, of `n_tokens`, is `too_short` or `too_long`; empty where it is neither."""
-        held = len(tokenize_any(normalise(text))) if self.normalise else n_tokens
-        return "too_short" if held < self.min_tokens else "too_long" if held > self.max_tokens else ""
+    def held(self, text: str) -> str:
+        """`text` as the pool will hold it."""
+        return normalise(text) if self.normalise else text
+
+    def length_fault(self, held: str, n_tokens: int) -> str:
+        """Whether a text, drawn as `n_tokens` and `held` so, is `too_short` or `too_long`; empty where neither."""
+        n = len(tokenize_any(held)) if self.normalise else n_tokens
+        return "too_short" if n < self.min_tokens else "too_long" if n > self.max_tokens else ""
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -141,7 +146,7 @@ class NgramGenerator:
         sampled = np.zeros(len(self.vocabulary), bool)
         for context in contexts:
             gold = self.vocabulary.ids(tokens_of(context.gold))
-            if not self.length_fault(context.gold, len(gold)):
+            if not self.length_fault(self.held(context.gold), len(gold)):
                 sampled[gold] = True
         sampled[: len(SPECIAL_TOKENS)] = False
         sampled[EOS] = True
@@ -168,14 +173,14 @@ _Drawn = tuple[str, list[int]]
 class _Row:
     """The endings of one context, as they are drawn."""
 
-    def __init__(self, position: int, context: Context, n: int, seed: int):
+    def __init__(self, position: int, context: Context, n: int, seed: int, *, gold: str):
         self.position = position
         self.context = context
         self.n = n
         self.endings: list[str] = []
         self.n_drawn = 0
         self.rejected = Counter[str]()
-        self._gold = comparable(context.gold)
+        self._gold = gold
         self._known: set[str] = set()
         self._rng = rng_of(context, seed)
 
@@ -200,8 +205,9 @@ class _Row:
                 return
             self.n_drawn += 1
             ending = "" if reason else characters_joined(generator.vocabulary.text(ids))
-            key = comparable(ending)
-            reason = reason or generator.length_fault(ending, len(ids)) or self._fault(key, generator.recycled)
+            held = generator.held(ending)
+            key = comparable(held)  # endings that differ in what the pool makes alike are one
+            reason = reason or generator.length_fault(held, len(ids)) or self._fault(key, generator.recycled)
             if reason:
                 self.rejected[reason] += 1
             else:

@@ -35,14 +35,15 @@ FLAGS: dict[str, str] = {
 
 def time_warnings(name: str, videos: Sequence[Video], rules: ContextRules) -> list[str]:
     """Warnings about the times of the captions in the source called `name`: signs that several people's captions of a
-    video are mixed."""
+    video are mixed, unless videos are there once for each of them, where it says who wrote what."""
+    is_by_person = len({video.id for video in videos}) < len(videos)
     pairs = [pair for video in videos for pair in pairwise(video.captions)]
     timed = [(first, second) for first, second in pairs if first.seconds and second.seconds]
     if not timed:
         return []
     lines = []
     n_back, n_enclosed = sum(video.n_back for video in videos), sum(is_enclosed(*pair) for pair in timed)
-    if n_back > MANY_BACK * len(timed):
+    if n_back > MANY_BACK * len(timed) and not is_by_person:
         lines.append(
             f"{name}: {_of(n_back, len(pairs), 'following captions')} begin before the one listed above them, as where "
             "several people described one video; by time, captions of different people make pairs. If the source "

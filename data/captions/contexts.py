@@ -19,8 +19,9 @@ from swag_af.data.captions.language import foreign_videos
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.captions.splitting import Captions, Splits, Splitting
 from swag_af.data.context import Context, DroppedPair
+from swag_af.data.errors import InputError
 from swag_af.data.splits import deal
-from swag_af.data.syntax.splitters import Splitter
+from swag_af.data.syntax.splitters import Splitter, TreeError
 from swag_af.data.text.near_duplicates import repeats
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.tokens import tokenize
@@ -48,10 +49,14 @@ def make_contexts(
     batches = [pairs[at : at + _BATCH] for at in range(0, len(pairs), _BATCH)]
     to_split = [[with_full_stop(pair.second) for pair in batch if pair.reason is None] for batch in batches]
     made: list[Context | DroppedPair] = []
-    with _split(splitter, to_split) as splits:
-        for batch, of_batch in zip(batches, splits, strict=True):
-            made += _made(batch, of_batch, rules)
-            progress(len(batch))
+    try:
+        with _split(splitter, to_split) as splits:
+            for batch, of_batch in zip(batches, splits, strict=True):
+                made += _made(batch, of_batch, rules)
+                progress(len(batch))
+    except TreeError as error:
+        whose = next((pair.video.id for pair in pairs if with_full_stop(pair.second) == error.caption), "")
+        raise InputError(f"video {whose}: {error}") from None
     made, same = _without_duplicates(made)
     made, alike = _without_near_duplicates(made, rules.near_duplicates)
     folds = deal(joined_by_sentence(made, [*same, *alike]).groups, rules.n_folds, rng=rng)

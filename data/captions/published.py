@@ -120,6 +120,15 @@ def read_charades(path: Path) -> list[Video]:
 
 _ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|prof|vs|approx)|\b\w(?:\.\w)+)\.$", re.IGNORECASE)
 _CLOSERS = r"\"')\]’”」』】》〉）"
+_SHORTENED = re.compile(
+    r"(?:^|[\s(])[^\W\d_A-Z]\.\s\w{1,3}\.$"  # z. B., d. h., u. a., т. д.
+    r"|^[A-Z]\.$"  # J. Smith
+    r"|\b(?:am|vom|zum|beim|dem|den|der|des|die|das|bis|jede[nmrs]?) \d{1,2}\.$"  # am 3. Mai
+)
+"""What ends in a full stop in the midst of a sentence, even before a capital: a small letter with a short word behind
+it, an initial, and numbers that count in German."""
+_FIRST_OF_TWO = re.compile(r"(?:^|[\s(])[^\W\d_A-Z]\.\n\w{1,3}\.")
+"""The first part of such a pair, what follows it in a line of its own."""
 _TITLE = re.compile(r"\b(?:mr|mrs|ms|dr|st|prof)\.$", re.IGNORECASE)
 _END = re.compile(
     r"(?<=[a-z][.?!])(?=[A-Z])|(?<=[.?!])[\"')\]]*(\s+)(?=\S)|"
@@ -131,12 +140,14 @@ def sentences_of(text: str) -> list[str]:
     """The sentences of a plain text: they end at `. ? !` before a blank, or before a capital where the blank is
     missing, and behind the marks of other scripts, but not where a closing quote and more of the sentence follow.
 
-    An abbreviation ends a sentence only when a capital follows, a title (`Mr.`) never does.
+    An abbreviation ends a sentence only when a capital follows; a title (`Mr.`), a pair of short ones (`z. B.`), an
+    initial at the beginning, and a number behind a German article (`am 3. Mai`) never do.
     """
     sentences, begin = [], 0
     for found in _END.finditer(text):
         before, after = text[begin : found.start()], text[found.end()]
-        if _TITLE.search(before) or (_ABBREVIATION.search(before) and not after.isupper()):
+        is_shortened = _SHORTENED.search(before) or _FIRST_OF_TWO.search(f"{before[-3:]}\n{text[found.end() :][:4]}")
+        if _TITLE.search(before) or is_shortened or (_ABBREVIATION.search(before) and not after.isupper()):
             continue
         sentences.append(normalise_blanks(text[begin : found.end()]))
         begin = found.end()

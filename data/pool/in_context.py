@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.engines.options import EngineOptions
+from swag_af.data.errors import ContractError
 from swag_af.data.files import read_json, remove, write_array, write_json
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST
@@ -20,7 +21,7 @@ from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.scale import run_blocks
-from swag_af.data.tags import CODES, Tagger, load_tagger
+from swag_af.data.tags import CODES, Tagger, load_tagger, tags_of
 from swag_af.data.tokens import capitalise
 
 PLAN = "tagging.json"
@@ -48,6 +49,10 @@ def _tagged(folder: Path, tagger_name: str, workers: int | None, engine: EngineO
     clear_pool(folder)
     pool = CandidatePool.open(folder)
     tagger = load_tagger(tagger_name)
+    if not isinstance(getattr(tagger, "sha256", None), str):
+        raise ContractError(
+            f"tagger {tagger_name}: a {type(tagger).__name__} has no `sha256`, a text by which its tags are known."
+        )
     plan = {"context_tagger": tagger.name, "context_tagger_sha256": tagger.sha256}
     if "tags" in pool.tables:
         if all(pool.manifest.get(key) == value for key, value in plan.items()):
@@ -65,10 +70,16 @@ def _begin(folder: Path, plan: dict[str, Any]) -> None:
     """Record the tagger; what another tagger left in the shards is deleted."""
     if (folder / PLAN).exists() and read_json(folder / PLAN) == plan:
         return
+    remove_tables(folder)
+    write_json(folder / PLAN, plan)
+
+
+def remove_tables(folder: Path) -> None:
+    """Delete what was tagged in context in the pool in `folder`, finished or not."""
     for path in (folder / SHARDS).glob("[0-9]*"):
         for table in CONTEXT_TAGS:
             remove(path / f"{table}.npy")
-    write_json(folder / PLAN, plan)
+    remove(folder / PLAN)
 
 
 def _tag_shards(pool: CandidatePool, job: "_Job", workers: int | None, engine: EngineOptions | None) -> None:
@@ -138,7 +149,7 @@ class _Tagging:
             for k in range(int(counts[i])):
                 sentences.append(_first_capital([*start, *endings[k]]))
                 places.append((i, k))
-        tagged = self.tagger.tag(sentences)
+        tagged = tags_of(self.tagger, sentences)
         for i, codes in enumerate(tagged[: len(rows)]):
             start_tags[i, : len(codes)] = [CODES[tag] for tag in codes]
         for (i, k), codes in zip(places, tagged[len(rows) :], strict=True):

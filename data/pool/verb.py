@@ -27,7 +27,7 @@ from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.columns import NO_FOLD, Layout, layout_of, question_of, records_of, with_bases
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
 from swag_af.data.pool.guard import Flag
-from swag_af.data.pool.in_context import tag_in_context
+from swag_af.data.pool.in_context import remove_tables, tag_in_context
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.rows import EmptyRowError, Ids, Row, RowMaker, ShortRowError
@@ -92,6 +92,7 @@ def _tag_types(options: TagOptions) -> CandidatePool:
         tables = [table for table in before.tables if table not in CONTEXT_TAGS]
         changes |= {"tables": tables, "shards": before.shard_entries(tables), "context_tagger": None}
     replace_vocabulary(options.pool, vocabulary, changes)
+    remove_tables(options.pool)
     return CandidatePool.open(options.pool)
 
 

@@ -92,6 +92,17 @@ def best_at_hand() -> str:
 # ---------------------------------------------------------------------------------------------------- trees
 
 
+class TreeError(InputError):
+    """What is wrong with the tree of a caption."""
+
+    def __init__(self, caption: Caption, said: str) -> None:
+        super().__init__(f"{caption.text!r}: {said}")
+        self.caption, self.said = caption, said
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TreeError, (self.caption, self.said)
+
+
 class TreesSplitter:
     """The paper's rule on bracketed trees with Penn Treebank labels."""
 
@@ -106,22 +117,24 @@ def _split_by_tree(caption: Caption) -> Split | None:
     tree = _read_tree(caption)
     n_leaves = len(tree.leaves())
     if n_leaves != len(spans) and not (n_leaves == len(spans) - 1 and caption.text.endswith(".")):  # that was added
-        raise InputError(
-            f"{caption.text!r}: its tree has {n_leaves} leaves for {len(spans)} tokens. Parse the tokens of "
-            "swag_af.data.tokens.tokenize, or split with rules."
+        raise TreeError(
+            caption,
+            f"its tree has {n_leaves} leaves for {len(spans)} tokens. Parse the tokens of "
+            "swag_af.data.tokens.tokenize, or split with rules.",
         )
     return _cut_at_token(caption.text, spans, _last_verb_phrase(tree))
 
 
 def _read_tree(caption: Caption) -> Any:
     if not caption.tree:
-        raise InputError(f"{caption.text!r}: no tree. Give captions with trees, or split with auto or rules.")
+        raise TreeError(caption, "no tree. Give captions with trees, or split with auto or rules.")
     from nltk import Tree
 
     try:
         return Tree.fromstring(caption.tree)
     except ValueError as error:
-        raise InputError(f"{caption.text!r}: its tree cannot be read ({in_one_line(error)}).") from error
+        why = f"its tree cannot be read ({in_one_line(error)}). Mend it, or split with rules."
+        raise TreeError(caption, why) from error
 
 
 def _verb_phrases(node: Any, first_leaf: int) -> Iterator[int]:

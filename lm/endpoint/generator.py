@@ -6,7 +6,7 @@ hosted model may change, and few servers keep to a seed when they are busy.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from swag_af.data.context import Context
 from swag_af.data.errors import check_faults
+from swag_af.data.progress import note
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import FEWEST_REFUSED, Answer, Api, Choice, Request, chosen_api, refuses_all
 from swag_af.endpoints.forecast import forecast, forecast_lines, spread
@@ -64,7 +65,7 @@ class EndpointGenerator:
         """An answer for every context, as it is done; raises InputError for settings or a server that cannot be used,
         ExhaustedError when a limit of `endpoint` is reached."""
         endpoint, asking = self._opened(), self._asking(n_negatives)
-        refusals = _Refusals(endpoint.url)
+        refusals, n_before = _Refusals(endpoint.url), endpoint.usage().n_requests
         for first in range(0, len(contexts), BLOCK):
             todo = [
                 _Work(position, self._sieve(context, n_negatives, asking.prompt.ends))
@@ -73,6 +74,8 @@ class EndpointGenerator:
             while todo:
                 yield from self._wave(endpoint, asking, todo, refusals, seed)
                 todo = [work for work in todo if not work.is_over]
+        if (used := endpoint.usage()).n_requests > n_before:
+            note(f"{endpoint.url}: {used.told(endpoint.price)} in all")
 
     def _sieve(self, context: Context, n_negatives: int, ends: str) -> Sieve:
         return Sieve(context, n_negatives, self.min_tokens, self.max_tokens, ends, normalise=self.normalise)
@@ -102,10 +105,19 @@ class EndpointGenerator:
         def first(context: Context) -> Request:
             return next(iter(asking.requests(context, n_negatives, n_texts, seed=seed, draw=0)))
 
-        sample = list(map(first, spread(contexts, _DRY_CONTEXTS)))
+        def kept_of(answers: Mapping[int, Answer]) -> float:
+            """The share of the endings in these answers to the sample that could be kept; 1 where nothing was asked."""
+            works = [_Work(i, self._sieve(one, n_negatives, asking.prompt.ends)) for i, one in enumerate(sampled)]
+            for position, work in enumerate(works):
+                work.n_requests, work.answers[0] = 1, answers[position]
+                work.take(asking, self.max_draws)
+            wanted = sum(min(work.n_drawn, n_negatives) for work in works)
+            return sum(len(work.sieve.endings) for work in works) / wanted if wanted else 1.0
+
+        sampled = spread(contexts, _DRY_CONTEXTS)
         n_requests = len(list(asking.requests(contexts[0], n_negatives, n_texts, seed=seed, draw=0))) * len(contexts)
         length = fmean(len(str(first(context).body)) for context in spread(contexts, _DRY_LENGTHS))
-        return forecast_lines(forecast(endpoint, sample, n_requests, length=length))
+        return forecast_lines(forecast(endpoint, list(map(first, sampled)), n_requests, length=length, kept_of=kept_of))
 
     def _wave(
         self, endpoint: Endpoint, asking: Asking, todo: Sequence["_Work"], refusals: "_Refusals", seed: int

@@ -28,6 +28,7 @@ from swag_af.data.context import Context, display, phrase
 from swag_af.data.errors import InputError, in_one_line, told
 from swag_af.data.files import check_is_file, read_toml
 from swag_af.data.manifests import sha256_json
+from swag_af.data.tokens import one_after_another
 
 PROMPTS = ("continuation", "wrong-ending", "wrong-answer")
 """Ours: continue the text as it is; write a plausible but wrong ending; write a wrong answer to a question."""
@@ -103,7 +104,7 @@ class Prompt:
         return asdict(self) | {"sha256": self.sha256, "shows_gold": self.shows_gold}
 
     def _of_example(self, example: Example) -> str:
-        return self._rendered(example, " ".join(filter(None, (example.sent1, example.start))), len(example.endings))
+        return self._rendered(example, one_after_another(example.sent1, example.start), len(example.endings))
 
     def _answer(self, example: Example) -> str:
         return json.dumps(list(example.endings), ensure_ascii=False) if self.way == "list" else example.endings[0]

@@ -16,7 +16,7 @@ import numpy as np
 from swag_af.data.interval import t_quantile
 from swag_af.data.progress import Advance
 from swag_af.data.syntax.lemmas import verb_lemma
-from swag_af.data.tags import Tagger
+from swag_af.data.tags import Tagger, tags_of
 from swag_af.describing.options import Of
 from swag_af.describing.parts import STAND_IN, Sentence, plain, token_list
 
@@ -163,7 +163,7 @@ def verbs_in(texts: Sequence[Sentence], tagger: Tagger) -> list[list[str]]:
             for token, tag in zip(row[len(start) :], tags[len(start) :], strict=True)
             if tag == "VERB" and STAND_IN not in token
         ]
-        for row, tags, start in zip(tokens, tagger.tag(tokens), starts, strict=True)
+        for row, tags, start in zip(tokens, tags_of(tagger, tokens), starts, strict=True)
     ]
 
 

@@ -204,6 +204,9 @@ class Endpoint:
                 f"{self.url}: serves {_some(served)}. Choose one with --model NAME, in brackets model=NAME."
             )
         self._model = served[0] if served else ""
+        elsewhere = [about.removeprefix(_ABOUT_MODEL) for about in self._journal.named(self._model) if known is None]
+        if elsewhere and self._model and self._shared is None:
+            note(f"{self._journal.path}: answers of {self._model} that were asked at {elsewhere[0]} are used, too.")
         if known is not None:
             note(f"{self.url}: serves {self._model} now, and served {_named(known)} before. {self._model} is asked.")
         self._journal.add_value(self._about_model, self._model)
@@ -228,7 +231,10 @@ class Endpoint:
 
     @property
     def _about_model(self) -> str:
-        return f"model at {self.url}"
+        return f"{_ABOUT_MODEL}{self.url}"
+
+
+_ABOUT_MODEL = "model at "
 
 
 def _some(names: list[str]) -> str:

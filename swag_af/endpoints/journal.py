@@ -73,6 +73,11 @@ class Journal:
             place = self._values.get(about)
             return None if place is None else self._record(place)["value"]
 
+    def named(self, value: Any) -> list[str]:
+        """The names under which this was last noted, in order."""
+        with self._lock:
+            return sorted(name for name, place in self._values.items() if self._record(place)["value"] == value)
+
     def usage(self, model: str) -> Usage:
         """All that was used of this model."""
         with self._lock:

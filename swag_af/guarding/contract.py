@@ -27,10 +27,11 @@ from swag_af.guarding.options import AUTO, GuardOptions, parse_thresholds
 class Guard(Protocol):
     """A model of which candidates could be right.
 
-    Eight attributes are optional:
+    Nine attributes are optional:
 
     * `excludes`, whether candidates that it marks are kept out of assignments where the user says nothing: True;
     * `about`, a class attribute: what a mark means, in a few words for tables;
+    * `is_share`, true where scores are from 0 to 1, so that no threshold above 1 can be meant;
     * `requires`, the names of the pool tables that it reads beyond those every pool has;
     * `check()`, called before any work, which raises InputError for what would fail later;
     * `settings() -> dict`, what must be the same for scores to be kept, where the guard is no dataclass;
@@ -100,6 +101,12 @@ def chosen_guards(options: GuardOptions) -> list[Chosen]:
     if len(set(names)) < len(names):
         raise InputError(f"--by {options.by}: two guards are called {_repeated(names)}. Name one of them.")
     thresholds = parse_thresholds(options.thresholds)
+    for guard in made:
+        if getattr(guard, "is_share", False) and thresholds.get(guard.name, 0) > 1:
+            raise InputError(
+                f"--thresholds {guard.name}={thresholds[guard.name]:g}: its scores are from 0 to 1, so it would mark "
+                "nothing. Give a number up to 1."
+            )
     excluding = None if options.exclude == AUTO else parse_names("--exclude", options.exclude)
     for flag, given in (("--thresholds", thresholds), ("--exclude", excluding or ())):
         if strange := [name for name in given if name not in names]:

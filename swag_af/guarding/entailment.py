@@ -15,6 +15,7 @@ class EntailmentGuard(ByEntailment):
     the other way round, by a model of `swag-af train-nli`."""
 
     threshold: ClassVar[float] = 0.9
+    is_share: ClassVar[bool] = True
     excludes: ClassVar[bool] = True
     about: ClassVar[str] = "entails gold's sentence, or follows from it"
 

@@ -44,6 +44,7 @@ class JudgeGuard:
     argument: ClassVar[str] = "url"
     asks: ClassVar[bool] = True
     threshold: ClassVar[float] = 0.6
+    is_share: ClassVar[bool] = True
     excludes: ClassVar[bool] = True
     about: ClassVar[str] = "as plausible as gold, says a model"
 

@@ -20,6 +20,7 @@ class WordsGuard:
 
     name: ClassVar[str] = "words"
     threshold: ClassVar[float] = 0.6
+    is_share: ClassVar[bool] = True
     excludes: ClassVar[bool] = True
     about: ClassVar[str] = "says gold's words"
 

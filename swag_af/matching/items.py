@@ -16,6 +16,7 @@ from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.splits import join_by_text, named_groups, numbered
 from swag_af.data.text.wording import comparable, sentence_keys
+from swag_af.data.tokens import one_after_another
 from swag_af.matching.tags import Scene, objects_of, template
 
 NEAR_DUPLICATES = 0.7
@@ -38,7 +39,7 @@ class Item:
     @property
     def query(self) -> str:
         """All that comes before the response."""
-        return f"{self.context.sent1} {self.context.start}".strip()
+        return one_after_another(self.context.sent1, self.context.start).strip()
 
     @property
     def response(self) -> str:

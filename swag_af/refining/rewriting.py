@@ -13,6 +13,7 @@ from swag_af.data.errors import check_faults
 from swag_af.data.instances.instances import Instance
 from swag_af.data.manifests import sha256_json
 from swag_af.data.registry import Registry
+from swag_af.data.tokens import one_after_another
 from swag_af.endpoints.contract import Abilities, Request
 from swag_af.endpoints.settings import ServerSettings
 from swag_af.lm.prompting.answers import endings_in
@@ -59,7 +60,7 @@ class Wanted:
     @property
     def prompt(self) -> str:
         """What is asked."""
-        before = " ".join(filter(None, (self.of.context, self.of.start))) or "(nothing comes before it)"
+        before = one_after_another(self.of.context, self.of.start) or "(nothing comes before it)"
         wrong = "\n".join(f"Wrong: {one}" for one in self.wrong)
         said = {"before": before, "gold": self.gold, "wrong": wrong, "n": self.n, "attempt": self.attempt}
         return PROMPTS["rewrite" if self.reason else "add"].format(**said, reason=self.reason)

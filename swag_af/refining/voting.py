@@ -13,6 +13,7 @@ from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.tokens import one_after_another
 from swag_af.filters.judge.asking import Question, Verdict
 from swag_af.filters.judge.judge import JudgeFilter
 from swag_af.filters.registry import make_filter
@@ -79,7 +80,7 @@ class JudgeVoter:
 
     def question(self, one: Instance) -> Question:
         """What the judge is shown."""
-        before = " ".join(filter(None, (one.context, one.start))) if self.judge.see == "full" else ""
+        before = one_after_another(one.context, one.start) if self.judge.see == "full" else ""
         return Question(before, one.options)
 
     def said(self) -> list[str]:

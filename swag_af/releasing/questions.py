@@ -11,6 +11,7 @@ import numpy as np
 from swag_af.data.context import Context, display, readable
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
+from swag_af.data.tokens import one_after_another
 from swag_af.judging.rules import Example
 
 SPLITS = ("train", "val", "test")
@@ -60,7 +61,7 @@ class Question:
     @property
     def startphrase(self) -> str:
         """The context in one text."""
-        return f"{self.sent1} {self.start}".strip()
+        return one_after_another(self.sent1, self.start).strip()
 
     @property
     def id(self) -> str:

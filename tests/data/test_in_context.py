@@ -15,7 +15,7 @@ import torch
 
 from swag_af.cli.main import main
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, InputError
 from swag_af.data.files import read_json
 from swag_af.data.locks import alone
 from swag_af.data.pool import in_context as tagging
@@ -343,3 +343,71 @@ def test_a_pool_that_changes_while_its_tables_are_hashed_is_not_written_over(
     with pytest.raises(InputError, match="another command has changed this pool meanwhile"):
         pool.with_tables(pool.tables, {"mine": 1})
     CandidatePool.open(folder).check_tables()
+
+
+def test_tags_of_word_types_leave_nothing_of_tags_in_context(sharded: Path) -> None:
+    tag(TagOptions(sharded, "rules", in_context=True))
+    assert list(sharded.glob("shards/*/tags.npy"))
+    (sharded / tagging.PLAN).write_text("{}")
+    tag(TagOptions(sharded, "rules"))
+    assert not [
+        *sharded.glob("shards/*/tags.npy"),
+        *sharded.glob("shards/*/start_tags.npy"),
+        *sharded.glob(tagging.PLAN),
+    ]
+
+
+OWN = """
+class Base:
+    name, sha256 = "own", "abc"
+    def tag(self, sentences):
+        return [["NOUN"] * len(words) for words in sentences]
+
+class Unknown(Base):
+    def tag(self, sentences):
+        return [["NN"] * len(words) for words in sentences]
+
+class OneTooFew(Base):
+    def tag(self, sentences):
+        return [["NOUN"] * (len(words) - 1) for words in sentences]
+
+class Fewer(Base):
+    def tag(self, sentences):
+        return [["NOUN"] * len(words) for words in sentences[1:]]
+
+class Raises(Base):
+    def tag(self, sentences):
+        raise KeyError("no such word")
+
+class Nameless:
+    def tag(self, sentences):
+        return []
+
+class NoHash(Base):
+    sha256 = None
+"""
+BROKEN = {
+    "Unknown": "tagger own: gave 'NN', which is none of TAGS",
+    "OneTooFew": "for .*, which has . token",
+    "Fewer": "tagger own: gave .* for .* sentences",
+    "Raises": "tagger own: its tag raised KeyError",
+    "Nameless": "a Nameless has no `name`",
+}
+
+
+@pytest.mark.parametrize("in_context", [False, True])
+@pytest.mark.parametrize("name", [*BROKEN, "NoHash", "Base"])
+def test_what_breaks_of_ones_own_tagger_is_told_in_a_line(
+    name: str, in_context: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was called a bug of ours."""
+    (folder.parent / "owntagger.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(folder.parent))
+    options = TagOptions(folder, f"owntagger:{name}", in_context=in_context)
+    if name in BROKEN or (name == "NoHash" and in_context):
+        with pytest.raises(ContractError, match=BROKEN.get(name, "a NoHash has no `sha256`")) as told:
+            tag(options)
+        assert "\n" not in str(told.value)
+    else:
+        tag(options)
+    sys.modules.pop("owntagger", None)

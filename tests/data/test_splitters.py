@@ -4,16 +4,19 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.drops import with_full_stop
+from swag_af.data.captions.options import ContextRules
 from swag_af.data.errors import InputError
 from swag_af.data.syntax.clauses import parsed_verb_group
 from swag_af.data.syntax.splitters import Split, cut, load_splitter
 from swag_af.data.syntax.treebank import read_treebank
-from swag_af.data.video import Caption
+from swag_af.data.video import Caption, Video
 
 TREEBANK = Path(__file__).parents[3] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "splitters.py"
@@ -287,3 +290,18 @@ def register_hand_set_heads(spacy: Any) -> None:
 def test_rules_cut_85_per_cent_of_gold_english_like_its_dependencies() -> None:
     benchmark = runpy.run_path(str(BENCHMARK))
     assert benchmark["measure_splits"](read_treebank(TREEBANK))["split_accuracy"] >= 0.85
+
+
+@pytest.mark.parametrize(
+    ("tree", "said"), [("(S (NP broken", "cannot be read"), (None, "no tree"), ("(S (NP He))", "1 leaves")]
+)
+def test_the_video_of_a_caption_whose_tree_is_of_no_use_is_named(tree: str | None, said: str) -> None:
+    """The caption alone was named, which may stand there hundreds of times."""
+    captions = tuple(Caption(text, tree=TREE) for text in ("The man eats and drinks.", "The man eats and drinks!"))
+    videos = [
+        Video("v1", "custom", captions),
+        Video("v2", "custom", (captions[0], Caption("He sits down there.", tree=tree))),
+    ]
+    rules = ContextRules(min_sentence_tokens=1, min_token_count=1, drop_foreign=False)
+    with pytest.raises(InputError, match=rf"video v2: 'He sits down there\.': .*{said}"):
+        make_contexts(videos, load_splitter("trees"), rules, rng=np.random.default_rng(0))

@@ -10,7 +10,7 @@ from nltk.tokenize.destructive import NLTKWordTokenizer
 from shared_data import shared
 
 from swag_af.data import tokens
-from swag_af.data.tokens import capitalise, detokenize, normalise_blanks, token_spans, tokenize
+from swag_af.data.tokens import capitalise, detokenize, normalise_blanks, one_after_another, token_spans, tokenize
 
 SENTENCES = [
     "She can't swim, but he'll try.",
@@ -190,3 +190,10 @@ TOKENS = st.lists(
 @example(["got", "", "ta"])
 def test_texts_without_quotes_and_signs_are_joined_as_any_other(words: list[str]) -> None:
     assert detokenize(words) == tokens._detokenize_any(words)
+
+
+def test_no_blank_stands_between_sentences_of_scripts_without_blanks() -> None:
+    assert one_after_another("医生在公园里。", "他") == "医生在公园里。他"
+    assert one_after_another("A man sits.", "", "He", "runs.") == "A man sits. He runs."
+    assert one_after_another("A man sits.", "他") == "A man sits. 他"
+    assert one_after_another() == one_after_another("") == ""

@@ -66,6 +66,13 @@ def test_marks_of_other_scripts_are_tokens() -> None:
         ("वह गया। वह आया।", ["वह गया।", "वह आया।"]),
         ("هل ذهب؟ نعم.", ["هل ذهب؟", "نعم."]),
         ("値は3．5です．次です．", ["値は3．5です．", "次です．"]),
+        ("gießt Wasser ein, z. B. aus dem Krug.", ["gießt Wasser ein, z. B. aus dem Krug."]),
+        ("ruft am 3. Mai an. Er geht.", ["ruft am 3. Mai an.", "Er geht."]),
+        ("Er kommt, d. h. Er geht.", ["Er kommt, d. h. Er geht."]),
+        (
+            "likes vitamin c. He runs to plan B. She is 9. It ends.",
+            ["likes vitamin c.", "He runs to plan B.", "She is 9.", "It ends."],
+        ),
     ],
 )
 def test_sentences_of_other_scripts(text: str, sentences: list[str]) -> None:

@@ -482,6 +482,7 @@ BAD = {
     "no number": (("--thresholds", "words"), "'words' is not NAME=NUMBER"),
     "not a number": (("--thresholds", "words=nan"), "is no finite number"),
     "no end": (("--thresholds", "words=inf"), "is no finite number"),
+    "beyond a share": (("--thresholds", "words=7"), "its scores are from 0 to 1, so it would mark nothing"),
     "excluded but not asked": (("--exclude", "likelihood"), "likelihood is none of the guards"),
     "rows left out in place": (("--min-negatives", "3"), "--min-negatives: with --out"),
     "no model": (("--by", "nli[absent]"), "absent"),

@@ -1,6 +1,7 @@
 """Claims about endings from servers: the generator's contract, reasons, resuming, records."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +194,7 @@ def test_the_record_says_what_decided_and_no_key(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_forecast_scales_what_a_few_requests_took(tmp_path: Path) -> None:
-    """The mock's answers have 7 tokens a choice; 32 endings are 4 texts of 8, in one request."""
+    """The mock's answers have 7 tokens a choice; 32 endings are 4 texts of 8, in one request, and half can be kept."""
     prices = tmp_path / "prices.toml"
     prices.write_text('["mock"]\nprompt = 0\nanswer = 1_000_000\n')
     contexts = make_contexts_of(40, n_videos=8)
@@ -202,10 +203,11 @@ def test_a_forecast_scales_what_a_few_requests_took(tmp_path: Path) -> None:
         generator = EndpointGenerator(server.url, endpoint=options, journal=tmp_path / "j")
         lines = generator.forecast(contexts, 32, seed=0)
         n = len(server.asked)
-        assert lines[0].startswith("40 requests at least, as 8 that were sent now")
-        assert "and 1,120 of answers" in lines[1]
-        assert lines[-1] == "cost 1,120.00, in the money of --prices"
+        assert lines[0].startswith("about 80 requests, as 8 that were sent now")
+        assert "and 2,240 of answers" in lines[1]
+        assert lines[-1] == "cost 2,240.00, in the money of --prices"
         list(EndpointGenerator(server.url, endpoint=options, journal=tmp_path / "j").generate(contexts, 32, seed=0))
+        assert len(server.asked) == n + 80 - 8, "as it was forecast"
         sampled = {json.dumps(asked.body) for asked in server.asked[n - 8 : n]}
         assert not sampled & {json.dumps(asked.body) for asked in server.asked[n:]}
 
@@ -225,7 +227,29 @@ def test_a_forecast_knows_of_long_contexts_that_come_last() -> None:
         lines = EndpointGenerator(server.url).forecast(contexts, 4, seed=0)
         rest = min(len(str(asked.body)) for asked in server.asked[-8:]) - len(contexts[0].sent1)
     said = int(lines[1].split()[0].replace(",", ""))
-    assert said == pytest.approx(sum(rest + len(one.sent1) for one in contexts), rel=0.02)
+    once = sum(rest + len(one.sent1) for one in contexts)
+    assert said == pytest.approx(8 * once, rel=0.02), "where nothing can be kept others are asked for"
+    assert lines[2] == "reckoned in: 0% of what these gave could be kept, and each took 1.0 tries"
+
+
+def test_a_forecast_reckons_with_what_cannot_be_kept_and_with_tries_again() -> None:
+    """Of a server that often refused and failed the half was forecast."""
+    n_asked = Counter[str]()
+
+    def say(asked: Asked) -> Said | None:
+        key = json.dumps(asked.body)
+        n_asked[key] += 1
+        if n_asked[key] == 1 and "temperature" in asked.body and "seed" not in asked.body:
+            return Said(500, {})
+        texts = [f"sings song {i} to her." if i % 2 else "I'm sorry, I cannot." for i in range(8)]
+        choices = [{"message": {"content": json.dumps(texts)}, "finish_reason": "stop"}]
+        return Said(body={"choices": choices, "usage": {"prompt_tokens": 10, "completion_tokens": 4}})
+
+    with MockServer(say=say, able=ABLE - {"n", "seed"}) as server:
+        generator = EndpointGenerator(server.url)
+        lines = generator.forecast(make_contexts_of(20, n_videos=4), 8, seed=0)
+    assert "reckoned in: 50% of what these gave could be kept" in lines[2]
+    assert lines[1].startswith("400 tokens of prompts and 160 of answers")
 
 
 @pytest.mark.parametrize(("n", "of"), [(8, 15), (8, 205), (8, 8), (8, 3), (1, 9)])
@@ -252,7 +276,7 @@ def test_a_forecast_says_which_requests_are_refused(tmp_path: Path, refused: str
             make_contexts_of(8, n_videos=4), 8, seed=0
         )
     assert [line for line in lines if "Warning" in line] == [told]
-    assert any("requests at least" in line for line in lines) == (refused != "room")
+    assert any("requests, as" in line for line in lines) == (refused != "room")
 
 
 def test_the_name_of_the_registry_makes_it() -> None:

@@ -296,3 +296,17 @@ def test_lengths_are_those_of_the_pool() -> None:
         answers = [answer for answer in generator.generate(golds, 6, seed=0) if answer.endings]
         lengths = [len(tokenize(normalise(ending))) for answer in answers for ending in answer.endings]
         assert max(lengths) == longest
+
+
+def test_endings_that_the_pool_makes_alike_are_drawn_once() -> None:
+    """A context was lost where two endings differ in a comma before the full stop that the pool adds."""
+    contexts = [
+        Context("A man sits.", "He", f"{verb} the ball{end}", id=f"{verb}{i}", video=verb, fold=k % 2)
+        for k, verb in enumerate(["takes", "throws", "drops", "kicks", "hides", "sells"])
+        for i, end in enumerate([",", ".", " ,."])
+    ]
+    generator = NgramGenerator(contexts, min_tokens=3, normalise=True)
+    full = [one for one in generator.generate(contexts, 2, seed=0) if not one.reason]
+    assert full
+    for one in full:
+        assert len({comparable(normalise(ending)) for ending in one.endings}) == 2
