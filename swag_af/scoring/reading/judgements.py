@@ -23,7 +23,7 @@ from swag_af.data.run import open_run
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.judging.verdicts import read_verdicts
 from swag_af.scoring.chance import Chance, chance_of
-from swag_af.scoring.reading.answers import Cells, is_unique
+from swag_af.scoring.reading.answers import Cells
 from swag_af.scoring.reading.forms import ANSWERS, PREDICTED
 from swag_af.scoring.reading.tables import IDS
 
@@ -206,7 +206,7 @@ def _of_verdicts(path: Path, data: Path, cells: Cells, groups: np.ndarray) -> Ju
     if kind == "run":
         pool = open_run(data).pool
         verdicts, of_rows = read_verdicts(path, pool.unguarded_identity), dict(enumerate(pool.groups.tolist()))
-    elif kind == "dataset" and is_unique(rows := cells.beside.get("fold-ind", ())):
+    elif kind == "dataset" and (rows := cells.beside.get("fold-ind")) and all(map(str.isdecimal, rows)):
         every = read_verdicts(path, read_manifest(data, "dataset")["pool_identity"])
         of_rows = dict(zip(map(int, rows), groups.tolist(), strict=True))
         verdicts = [one for one in every if one.item.row in of_rows]
