@@ -519,7 +519,7 @@ def test_chosen_parts_and_arms_alone_are_worked_on() -> None:
     assert {n for n, _, _ in growth_cells(chosen.whole())} == set(PAPER.growth)
     assert wide_cells(chosen) == wide_cells(replace(chosen, parts=(3,))) == []
     wide = wide_cells(replace(chosen, parts=(3, 4)))
-    assert [n for n, _, filter in wide if filter == "mlp"] == [10_000, 5000, 2500, 1250, *[5000, 2500, 1250] * 2]
+    assert [n for n, _, filter in wide if filter == "mlp"] == [10_000, 5000, 2500, 1250] * 3
     assert next(one for one in commands(replace(chosen, parts=(3, 4)))["generate"] if "wide" in one.words)
     whole = commands(chosen.whole())
     assert next(one.run for one in whole["filter"]) == "big"

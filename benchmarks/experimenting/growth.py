@@ -7,6 +7,7 @@ and more of them from all parts together. A random assignment needs no more cand
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from experimenting.sizes import BIG, Size
 from experimenting.steps import WIDE, Setting, pool_of_all, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.files import read_json, write_json
+from swag_af.data.interval import paired_difference
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -60,11 +62,16 @@ def growth_cells(setting: Setting) -> list[Cell]:
 
 
 def wide_cells(setting: Setting) -> list[Cell]:
-    """The same of `wide`: a draw of all numbers before the next, and the most contexts first, which are what is new."""
+    """The same of `wide`: a draw of all numbers before the next, and the most contexts first, which are what is new.
+
+    Of the most the second draw and the third have other assignments alone, for the filters that are compared.
+    """
     size = setting.size
+    compared = ("mlp", size.joint)
     counts = size.wide[::-1] if set(size.wide_folds) <= set(setting.numbers()) else ()
     draws = range(size.growth_draws)
-    return [(n, d, f) for d in draws for n in counts if d == 0 or n != counts[0] for f in size.finders]
+    of_draw = {d: compared if d else size.finders for d in draws}
+    return [(n, d, f) for d in draws for n in counts for f in (of_draw[d] if n == counts[0] else size.finders)]
 
 
 def _draws(size: Size, n: int) -> int:
@@ -110,6 +117,25 @@ def _found(setting: Setting, name: str, cells: Sequence[Cell]) -> list[dict[str,
                 of_draws = [float(np.mean(one["hits"])) for one in kept]
                 figure = hits.figure() | {"n": round(len(hits.values) / len(kept)), "draws": of_draws}
                 found.append({"filter": filter, "contexts": n} | figure)
+    return found
+
+
+def wide_gaps(setting: Setting) -> list[dict[str, Any]]:
+    """How much more the joint filter finds than the MLP on the same assignments of `wide`, paired by context; of draws
+    that both read."""
+    cells, found = wide_cells(setting), []
+    for n in sorted({n for n, _, _ in cells}):
+        pairs = [
+            (read_json(_path(setting, WIDE, cell)), read_json(path))
+            for cell in cells
+            if cell[0] == n and cell[2] == "mlp" and _path(setting, WIDE, cell).exists()
+            if (path := _path(setting, WIDE, (n, cell[1], setting.size.joint))).exists()
+        ]
+        if pairs:
+            groups = np.unique(np.concatenate([one["groups"] for one, _ in pairs]), return_inverse=True)[1]
+            mlp, joint = (np.concatenate([pair[i]["hits"] for pair in pairs]) for i in (0, 1))
+            of_draws = [float(np.mean(its["hits"]) - np.mean(mine["hits"])) for mine, its in pairs]
+            found.append({"contexts": n, "draws": of_draws} | asdict(paired_difference(mlp, joint, groups)))
     return found
 
 

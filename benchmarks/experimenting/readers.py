@@ -39,7 +39,15 @@ def _wide(results: Mapping[str, Any]) -> list[str]:
         f"The same in contexts of the folds {folds}, with models of their own and no more candidates than the nine "
         f"wrong endings of a question; {_draws_told(results['wide'])}; the fewer contexts of a draw are among the more:"
     )
-    return ["", about, "", *_by_size(results["wide"])]
+    lines = ["", about, "", *_by_size(results["wide"])]
+    if gaps := results.get("wide gaps"):
+        told = "; ".join(f"{told_change(one)} in {one['contexts']:,} ({_draws_told([one])})" for one in gaps)
+        which = NAMES[results["size"]["joint"]]
+        lines += [
+            "",
+            f"There the {which} finds more than the MLP on the same assignments, paired by context, by {told}.",
+        ]
+    return lines
 
 
 def _draws_told(figures: Sequence[Mapping[str, Any]]) -> str:

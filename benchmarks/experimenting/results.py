@@ -18,7 +18,7 @@ from experimenting.curves import (
     window_mean,
 )
 from experimenting.findings import Hits, change, finders, found, joined, last_of, of_arm, over_parts, overlap, parts_of
-from experimenting.growth import GROWTH, growth_cells, growth_found, wide_cells, wide_found
+from experimenting.growth import GROWTH, growth_cells, growth_found, wide_cells, wide_found, wide_gaps
 from experimenting.joined import FOLDER as JOINED
 from experimenting.joined import joined_found
 from experimenting.pools import SHARES
@@ -68,6 +68,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "audited": len(parts_of(setting, setting.size.arms[0])),
         "compared": {arm.name: _compared(setting, arm) for arm in _changed(setting)},
         **growth,
+        "wide gaps": figures_of(setting, f"{WIDE}-gaps", wide_gaps(setting)) or [],
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
         "done": _done(setting, growth),
