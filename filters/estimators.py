@@ -210,6 +210,7 @@ class CharFilter(_Counted):
     """N-grams are hashed into this many columns."""
 
     name: ClassVar[str] = "chars"
+    reads_ending_alone: ClassVar[bool] = True
 
     def _make_filter(self) -> SklearnFilter:
         from sklearn.pipeline import make_pipeline

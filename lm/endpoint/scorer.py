@@ -103,9 +103,10 @@ class EndpointScorer:
             raise InputError(f"{where}: is refused ({answer.error}: {answer.said}). Leave the row out.")
         tokens = tokens_of_prompt(answer.body, part.text)
         if tokens is None:
+            self._opened().withdraw(reading(part.text, self._abilities()))
             raise InputError(
-                f"{where}: came back without likelihoods of all its tokens. "
-                f"Try `{command('probe-endpoint', self.url)}`."
+                f"{where}: came back without likelihoods of all its tokens; that answer alone is not kept. "
+                f"Try `{command('probe-endpoint', self.url)}`, and the same command again."
             )
         border = len(BEGIN) + len(part.first)
         known = [token for token in tokens if token.nats is not None and token.end > len(BEGIN)]

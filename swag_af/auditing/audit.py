@@ -298,7 +298,7 @@ def _made(run: Run, request: _Request, device: str | None) -> Finding:
     return replace(found, iteration=iteration, filter=_name_of(entry, one))
 
 
-def fingerprint(filter: Filter) -> str:
+def fingerprint(filter: object) -> str:
     """Twelve hexadecimal digits identifying a filter's settings, except for its device; "" when it has none."""
     settings = {name: value for name, value in settings_of(filter).items() if name != "device"}
     return sha256_json({name: repr(value) for name, value in settings.items()})[:12] if settings else ""

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from swag_af.auditing.audit import fingerprint
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
 from swag_af.auditing.outcome import Association, Audit
@@ -146,6 +147,7 @@ def _chosen(checks: Checks) -> dict[str, Any]:
 def _record(checks: Checks, left_out: Sequence[str]) -> dict[str, object]:
     """What decides the figures, beside the data."""
     made = _chosen(checks) | {"models": [model_name(model) for model in checks.models], "seeds": list(checks.seeds)}
+    made["settings"] = {model_name(one): fingerprint(one) for one in checks.models if not isinstance(one, str)}
     return {"swag_af": version("swag-af"), "checks": made, "left_out": list(left_out)}
 
 

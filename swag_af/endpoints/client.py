@@ -151,6 +151,11 @@ class Endpoint:
                     advance(1, note=self._journal.spent(self.model).told(price))
                     yield position, answer
 
+    def withdraw(self, request: Request) -> None:
+        """Keep the answer to this request no longer: who asked cannot use it, and asks again."""
+        with self._journal.held():
+            self._journal.withdraw(request, self.model)
+
     @contextmanager
     def _line(self) -> Iterator[Line]:
         """The way to the server; when it is first opened, the model is looked at."""

@@ -5,9 +5,10 @@
     {"key": "...", "model": "...", "request": {...}, "error": "refused_400", "said": "...", "usage": {...}}
     {"about": "...", "value": ...}
 
-The last form keeps what else is worth not asking again: what a server can do. A line that has only `usage` counts tries
-that came to nothing. A last line that a kill cut short is taken away when the file is next opened. One process at a
-time holds the file; of one that is `Shared` others wait.
+An answer that is of no use is withdrawn by a line of the last form, and asked for again. The last form also keeps what
+else is worth not asking again: what a server can do. A line that has only `usage` counts tries that came to nothing. A
+last line that a kill cut short is taken away when the file is next opened. One process at a time holds the file; of one
+that is `Shared` others wait.
 """
 
 import fcntl
@@ -30,6 +31,8 @@ from swag_af.endpoints.contract import Answer, Request
 from swag_af.endpoints.shared import Shared
 from swag_af.endpoints.usage import Usage
 
+_WITHDRAWN = "withdrawn "
+"""What is noted, with the key, of an answer that is kept no longer."""
 _HEADER = {"format": FORMAT, "kind": "answers"}
 
 
@@ -103,6 +106,10 @@ class Journal:
     def add_value(self, about: str, value: Any) -> None:
         """Note something under a name."""
         self._add({"about": about, "value": value})
+
+    def withdraw(self, request: Request, model: str) -> None:
+        """Keep the answer to this request no longer, since it is of no use: it is asked again."""
+        self.add_value(f"{_WITHDRAWN}{request.key}", model)
 
     def _spend(self, model: str, usage: Usage) -> None:
         with self._lock:
@@ -189,7 +196,9 @@ class Journal:
         return json.loads(self._opened.readline())
 
     def _know(self, record: Mapping[str, Any], place: int) -> None:
-        if "about" in record:
+        if "about" in record and record["about"].startswith(_WITHDRAWN):
+            self._answers.pop((record["about"].removeprefix(_WITHDRAWN), record["value"]), None)
+        elif "about" in record:
             self._values[record["about"]] = place
         elif "model" in record:
             model = record["model"]

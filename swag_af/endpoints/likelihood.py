@@ -124,11 +124,16 @@ def _sums(pieces: Iterable[str], at: int) -> list[int]:
 
 
 def _is_whole(tokens: Sequence[Token], prompt: str) -> bool:
-    """Whether the tokens cover the prompt, all but the first have a likelihood, and not all are certain."""
+    """Whether the tokens cover the prompt, all but the first have a likelihood, which is none above certainty, and not
+    all are certain."""
     if len(tokens) < 2 or tokens[0].begin != 0 or tokens[-1].end < len(prompt):
         return False
     nats = [token.nats for token in tokens[1:]]
-    return all(value is not None for value in nats) and any(nats)
+    return all(value is not None and value >= -_ROUNDING for value in nats) and any(nats)
+
+
+_ROUNDING = 1e-3
+"""Nats: log-likelihoods of quantised models may be so far above 0. More is no logarithm of a probability."""
 
 
 def _is_number(value: Any) -> bool:

@@ -25,7 +25,7 @@ from swag_af.auditing.probes.bridge import FilterScorer, scorer_of
 from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
 from swag_af.auditing.probes.inputs import Source, find_input, input_names, other_rows, read
-from swag_af.auditing.probes.probe import check_models, planned, probe, probes
+from swag_af.auditing.probes.probe import check_models, model_name, planned, probe, probes
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import InputError
@@ -885,3 +885,19 @@ def test_marks_on_letters_are_part_of_words() -> None:
     """Words of Hindi came apart at their vowels."""
     assert words("वह घर गया। Café d'été") == ["वह", "घर", "गया", "।", "café", "d'été"]
     assert words("مُحَمَّد ذهب؟") == ["مُحَمَّد", "ذهب", "؟"]
+
+
+def test_two_models_of_one_name_are_not_averaged() -> None:
+    """Their figures were told as those of one model, the mean of both."""
+    instances = make_choices()
+    models = [make_filter("ngrams[longest=1]"), make_filter("ngrams[longest=3]")]
+    with pytest.raises(InputError, match="two are called ngrams"):
+        probes(instances, group(instances), models=models)
+
+
+def test_a_model_that_reads_the_ending_alone_has_no_second_sentence() -> None:
+    instances = make_choices()
+    tasks = planned(instances, group(instances), models=[make_filter("chars"), make_filter("ngrams")])
+    read = {(model_name(task.model), task.input) for task in tasks}
+    assert {("ngrams", "second-sentence"), ("chars", "options")} <= read
+    assert ("chars", "second-sentence") not in read

@@ -117,6 +117,8 @@ DECEPTIVE = {
     "accepted and not given": None,
     "of the answer only": logprobs_of("", " plays."),
     "all zero": FULL | {"token_logprobs": [None, *[0.0] * (len(FULL["tokens"]) - 1)]},
+    "probabilities": FULL | {"token_logprobs": [None, *(0.5 for _ in FULL["tokens"][1:])]},
+    "one above certainty": FULL | {"token_logprobs": [None, 0.7, *FULL["token_logprobs"][2:]]},
     "one missing": FULL | {"token_logprobs": [None, None, *FULL["token_logprobs"][2:]]},
     "fewer values than tokens": FULL | {"token_logprobs": FULL["token_logprobs"][:-1]},
     "of another text": logprobs_of("A dog sits down. He", " plays."),

@@ -137,3 +137,27 @@ def test_a_stopped_scoring_goes_on_and_asks_nothing_twice(tmp_path: Path) -> Non
 def test_the_name_of_the_registry_makes_it() -> None:
     scorer = make_scorer("endpoint[http://localhost:8000]")
     assert isinstance(scorer, EndpointScorer)
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> None:
+    """It was kept for good: the same command ended in the same way, whatever the server did by then."""
+    journal = tmp_path / "j"
+    n_asked = 0
+
+    def failing(asked: Asked) -> Said | None:
+        nonlocal n_asked
+        n_asked += 1
+        return Said(body={"choices": [{"text": "x", "logprobs": None}]}) if n_asked == 4 else None
+
+    with MockServer() as server:
+        scorer = EndpointScorer(server.url, journal=journal)
+        assert scorer.columns == COLUMNS
+        server.say = failing
+        with pytest.raises(InputError, match="that answer alone is not kept"):
+            list(scorer.score(CONTEXTS, ENDINGS))
+        n = len(server.asked)
+        made = list(EndpointScorer(server.url, journal=journal).score(CONTEXTS, ENDINGS))
+        assert len(made) == len(CONTEXTS)
+        assert n < len(server.asked)
+        twice = [asked.body.get("prompt") for asked in server.asked if asked.body.get("echo")]
+        assert max(twice.count(prompt) for prompt in twice if prompt and prompt.startswith("\n")) == 2

@@ -8,6 +8,7 @@ on, and no others; scores meet labels in `swag_af.auditing.ranking`.
 
 import inspect
 import reprlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
@@ -151,6 +152,12 @@ def planned(
     that have two, and other models those of `MAIN`. Tf-idf is fitted on random folds too where groups have several
     instances, and every model on the published training split where there is one.
     """
+    called = [model_name(model) for model in models]
+    if repeated := next((name for name, n in Counter(called).items() if n > 1), ""):
+        raise InputError(
+            f"models: two are called {repeated}, by which their figures are told. Audit one at a time, or compare them "
+            "with baselines."
+        )
     names = input_names(instances.texts)
     pairs, has_groups = split_pairs(instances), groups.n < len(instances)
     tasks = []
@@ -399,9 +406,16 @@ def _inputs_of(model: AnyModel, names: Sequence[str]) -> Sequence[str]:
     if model == TFIDF:
         return names
     named = isinstance(model, str) and model not in DEFAULT_MODELS
-    if getattr(REGISTRY.find(str(model)) if named else model, "reads_one", True):
-        return [name for name in names if name in MAIN]
+    made = REGISTRY.find(str(model)) if named else model
+    if getattr(made, "reads_one", True):
+        main = [name for name in names if name in MAIN]
+        return [name for name in main if name != "second-sentence"] if _reads_the_ending_alone(made) else main
     return [name for name in names if name in WITH_TWO]
+
+
+def _reads_the_ending_alone(model: Any) -> bool:
+    """Whether a filter sees no start, so that the second sentence would be the options again."""
+    return getattr(model, "inputs", "") == "ending" or getattr(model, "reads_ending_alone", False)
 
 
 def _check_name(model: AnyModel) -> None:
