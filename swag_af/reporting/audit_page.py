@@ -322,13 +322,19 @@ def _examples(saved: SavedAudit) -> str:
     return render("audit_examples", findings=check_rows(chosen)) if chosen else ""
 
 
+_ROOM = 0.1
+"""The share of a bar in which its name can be read."""
+
+
 def _tiers(saved: SavedAudit) -> str:
     about = saved.about
     if not about.tiers:
         return ""
+    shares = {name: about.tiers[name] / about.n for name in TIERS}
     tiers = [
-        {"name": name, "n": about.tiers[name], "share": percent(about.tiers[name] / about.n, 0), "means": MEANS[name]}
-        for name in TIERS
+        {"name": name, "n": about.tiers[name], "share": percent(share, 0), "means": MEANS[name]}
+        | {"has_room": share >= _ROOM}
+        for name, share in shares.items()
     ]
     label = ", ".join(f"{tier['name']} {tier['share']}" for tier in tiers)
     probes = [probe for probe in about.probes if probe.n == about.n]
