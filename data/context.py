@@ -73,16 +73,15 @@ def readable(text: str) -> str:
     """
     if _NO_SENTENCE.search(text):
         return text
-    is_tokenised = (_TOKENISED if text.isascii() else _TOKENISED_ANYWHERE).search(text)
-    plain = detokenize(text.split()) if is_tokenised and not _WRITTEN.search(text) else text
-    return attach_clitics(plain)
+    marks = _TOKENISED if text.isascii() else _TOKENISED_ANYWHERE
+    is_tokenised = marks.search(text) or attach_clitics(text) != text
+    return attach_clitics(detokenize(text.split()) if is_tokenised and not _WRITTEN.search(text) else text)
 
 
 _NO_SENTENCE = re.compile(r"[\n<>=*\\^_|~@{}]|://")
-_CLITIC = r"\s(?:n['’]t|['’](?:s|m|d|re|ve|ll))(?!\w)"
-_TOKENISED = re.compile(rf"\s(?:[.,]|[?!]+|['\"])(?=\s|$)|(?:^|\s)(?:``|'')(?=\s|$)|{_CLITIC}", re.IGNORECASE)
-"""What nobody writes: a blank before a mark or on both sides of a quote, or a clitic by itself."""
-_TOKENISED_ANYWHERE = re.compile(rf"\s[.,](?=\s|$)|(?:^|\s)(?:``|'')(?=\s|$)|{_CLITIC}", re.IGNORECASE)
+_TOKENISED = re.compile(r"\s(?:[.,]|[?!]+|['\"])(?=\s|$)|(?:^|\s)(?:``|'')(?=\s|$)")
+"""What nobody writes, beside a clitic by itself: a blank before a mark or on both sides of a quote."""
+_TOKENISED_ANYWHERE = re.compile(r"\s[.,](?=\s|$)|(?:^|\s)(?:``|'')(?=\s|$)")
 """The same in other languages: French has a blank before `? ! : ;` and within `« »`."""
 _WRITTEN = re.compile(r"\w[,?!](?=\s|$)|\w\.$|\d \. \d|\s\s|[^\S ]")
 """What no tokeniser leaves: a mark at its word, more blanks than one, blanks of another kind; and the point of a

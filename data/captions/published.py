@@ -120,15 +120,14 @@ def read_charades(path: Path) -> list[Video]:
 
 _ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|prof|vs|approx)|\b\w(?:\.\w)+)\.$", re.IGNORECASE)
 _CLOSERS = r"\"')\]’”」』】》〉）"
-_SHORTENED = re.compile(
-    r"(?:^|[\s(])[^\W\d_A-Z]\.\s\w{1,3}\.$"  # z. B., d. h., u. a., т. д.
-    r"|^[A-Z]\.$"  # J. Smith
+_PAIR = re.compile(r"(?=(?:^|[\s(])([^\W\d_A-Z]\.\s\w{1,3}\.))")
+"""Two short words, of which neither ends a sentence: z. B., d. h., u. a., т. д."""
+_WITHIN = re.compile(
+    r"^[A-Z]\.$"  # J. Smith
     r"|\b(?:am|vom|zum|beim|dem|den|der|des|die|das|bis|jede[nmrs]?) \d{1,2}\.$"  # am 3. Mai
 )
-"""What ends in a full stop in the midst of a sentence, even before a capital: a small letter with a short word behind
-it, an initial, and numbers that count in German."""
-_FIRST_OF_TWO = re.compile(r"(?:^|[\s(])[^\W\d_A-Z]\.\n\w{1,3}\.")
-"""The first part of such a pair, what follows it in a line of its own."""
+"""What else ends in a full stop in the midst of a sentence, even before a capital: an initial, and numbers that count
+in German."""
 _TITLE = re.compile(r"\b(?:mr|mrs|ms|dr|st|prof)\.$", re.IGNORECASE)
 _END = re.compile(
     r"(?<=[a-z][.?!])(?=[A-Z])|(?<=[.?!])[\"')\]]*(\s+)(?=\S)|"
@@ -144,9 +143,10 @@ def sentences_of(text: str) -> list[str]:
     initial at the beginning, and a number behind a German article (`am 3. Mai`) never do.
     """
     sentences, begin = [], 0
+    pairs = [found.span(1) for found in _PAIR.finditer(text)]
     for found in _END.finditer(text):
         before, after = text[begin : found.start()], text[found.end()]
-        is_shortened = _SHORTENED.search(before) or _FIRST_OF_TWO.search(f"{before[-3:]}\n{text[found.end() :][:4]}")
+        is_shortened = any(first < found.start() <= last for first, last in pairs) or _WITHIN.search(before)
         if _TITLE.search(before) or is_shortened or (_ABBREVIATION.search(before) and not after.isupper()):
             continue
         sentences.append(normalise_blanks(text[begin : found.end()]))

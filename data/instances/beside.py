@@ -28,8 +28,8 @@ def columns_beside(paths: Sequence[Path], reading: ReadingOptions, instances: In
 
 
 def word_or_nothing(record: Record, name: str) -> str:
-    """The text or whole number of a cell, without blanks around it; empty where it holds anything else."""
+    """The text or whole number of a cell; empty where it holds anything else."""
     try:
-        return word_of(record, name).strip()
+        return word_of(record, name)
     except RowError:
         return ""

@@ -269,10 +269,9 @@ def _context_of(record: Record, layout: Layout) -> tuple[str, str]:
     both = all(name in record for name in (columns.sent1_column, columns.start_column) if name)
     if columns.context_column and (layout.name == "columns" or not both):
         return split_context(text_of(record, columns.context_column))
-    is_there = columns.start_column and not (
-        columns.start_column in record and optional(record, columns.start_column) is None  # as tables write it
-    )
-    return text_of(record, columns.sent1_column), text_of(record, columns.start_column) if is_there else ""
+    start = columns.start_column
+    is_null = start in record and optional(record, start) is None  # as tables write an empty one
+    return text_of(record, columns.sent1_column), "" if not start or is_null else text_of(record, start)
 
 
 def _fold(value: Any, name: str) -> int | None:

@@ -106,18 +106,24 @@ class EndpointGenerator:
             return next(iter(asking.requests(context, n_negatives, n_texts, seed=seed, draw=0)))
 
         def kept_of(answers: Mapping[int, Answer]) -> float:
-            """The share of the endings in these answers to the sample that could be kept; 1 where nothing was asked."""
-            works = [_Work(i, self._sieve(one, n_negatives, asking.prompt.ends)) for i, one in enumerate(sampled)]
-            for position, work in enumerate(works):
-                work.n_requests, work.answers[0] = 1, answers[position]
-                work.take(asking, self.max_draws)
-            wanted = sum(min(work.n_drawn, n_negatives) for work in works)
-            return sum(len(work.sieve.endings) for work in works) / wanted if wanted else 1.0
+            return self._kept_share(sampled, answers, asking, n_negatives)
 
         sampled = spread(contexts, _DRY_CONTEXTS)
         n_requests = len(list(asking.requests(contexts[0], n_negatives, n_texts, seed=seed, draw=0))) * len(contexts)
         length = fmean(len(str(first(context).body)) for context in spread(contexts, _DRY_LENGTHS))
         return forecast_lines(forecast(endpoint, list(map(first, sampled)), n_requests, length=length, kept_of=kept_of))
+
+    def _kept_share(
+        self, contexts: Sequence[Context], answers: Mapping[int, Answer], asking: Asking, n_negatives: int
+    ) -> float:
+        """The share of the endings in `answers`, one to each of `contexts`, that can be kept; 1 of none."""
+        n_kept = n_wanted = 0
+        for position, context in enumerate(contexts):
+            work = _Work(position, self._sieve(context, n_negatives, asking.prompt.ends), {0: answers[position]}, 1)
+            work.take(asking, self.max_draws)
+            n_kept += len(work.sieve.endings)
+            n_wanted += min(work.n_drawn, n_negatives)
+        return n_kept / n_wanted if n_wanted else 1.0
 
     def _wave(
         self, endpoint: Endpoint, asking: Asking, todo: Sequence["_Work"], refusals: "_Refusals", seed: int

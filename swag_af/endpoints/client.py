@@ -209,9 +209,10 @@ class Endpoint:
                 f"{self.url}: serves {_some(served)}. Choose one with --model NAME, in brackets model=NAME."
             )
         self._model = served[0] if served else ""
-        elsewhere = [about.removeprefix(_ABOUT_MODEL) for about in self._journal.named(self._model) if known is None]
-        if elsewhere and self._model and self._shared is None:
-            note(f"{self._journal.path}: answers of {self._model} that were asked at {elsewhere[0]} are used, too.")
+        if known is None and self._model and self._shared is None:
+            for about in self._journal.named(self._model)[:1]:
+                where = about.removeprefix(_ABOUT_MODEL)
+                note(f"{self._journal.path}: answers of {self._model} that were asked at {where} are used, too.")
         if known is not None:
             note(f"{self.url}: serves {self._model} now, and served {_named(known)} before. {self._model} is asked.")
         self._journal.add_value(self._about_model, self._model)

@@ -150,14 +150,10 @@ def planned(
 
     Every model reads every one of `inputs`; when they are not given, tf-idf all that apply, filters of two texts those
     that have two, and other models those of `MAIN`. Tf-idf is fitted on random folds too where groups have several
-    instances, and every model on the published training split where there is one.
+    instances, and every model on the published training split where there is one. Raises InputError for two models of
+    one name.
     """
-    called = [model_name(model) for model in models]
-    if repeated := next((name for name, n in Counter(called).items() if n > 1), ""):
-        raise InputError(
-            f"models: two are called {repeated}, by which their figures are told. Audit one at a time, or compare them "
-            "with baselines."
-        )
+    _check_told_apart(models)
     names = input_names(instances.texts)
     pairs, has_groups = split_pairs(instances), groups.n < len(instances)
     tasks = []
@@ -416,6 +412,16 @@ def _inputs_of(model: AnyModel, names: Sequence[str]) -> Sequence[str]:
 def _reads_the_ending_alone(model: Any) -> bool:
     """Whether a filter sees no start, so that the second sentence would be the options again."""
     return getattr(model, "inputs", "") == "ending" or getattr(model, "reads_ending_alone", False)
+
+
+def _check_told_apart(models: Sequence[AnyModel]) -> None:
+    """Raise InputError where two models have one name."""
+    named = Counter(map(model_name, models))
+    if repeated := next((name for name, n in named.items() if n > 1), ""):
+        raise InputError(
+            f"models: two are called {repeated}, by which their figures are told. Audit one at a time, or compare them "
+            "with baselines."
+        )
 
 
 def _check_name(model: AnyModel) -> None:

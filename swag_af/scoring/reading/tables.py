@@ -11,8 +11,9 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.cells.values import did_you_mean, listed, word_of
+from swag_af.data.cells.values import did_you_mean, listed
 from swag_af.data.errors import InputError, RowError
+from swag_af.data.instances.beside import word_or_nothing
 from swag_af.data.instances.layouts.logs import requests_of
 from swag_af.data.instances.options import AUTO
 from swag_af.data.sources import Record, Source, open_source
@@ -58,7 +59,9 @@ def _id_of(source: Source, cells: Cells, options: PredictionOptions) -> str:
         return _found(source, wanted, "--prediction-id")
     sample = [record for _, record in islice(source.read(source.columns), _SAMPLE)]
     named = [name for name in IDS if name in source.columns]
-    fitting = [name for name in (*named, *source.columns) if any(_id_in(one, name) in cells.rows for one in sample)]
+    fitting = [
+        name for name in (*named, *source.columns) if any(word_or_nothing(one, name) in cells.rows for one in sample)
+    ]
     if fitting or named:
         return (fitting or named)[0]
     if of_both := [name for name in source.columns if is_unique(cells.beside.get(name, ()))]:
@@ -81,13 +84,6 @@ def _check_order(source: Source) -> None:
             f"{source.path}: its column without a name counts rows in another order than they stand in. Name that "
             "column id, or sort the rows by it."
         )
-
-
-def _id_in(record: Record, name: str) -> str:
-    try:
-        return word_of(record, name)
-    except RowError:
-        return ""
 
 
 def _what(source: Source, id: str, options: PredictionOptions) -> tuple[str, tuple[str, ...]]:
