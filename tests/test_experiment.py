@@ -19,6 +19,7 @@ from experimenting import command, released, running
 from experimenting.curves import growth_of_jump, jump_of, slope_of
 from experimenting.findings import Hits, change, difference, joined, over_parts
 from experimenting.growth import growth_cells, nested_rows, wide_cells
+from experimenting.nested import nested_found
 from experimenting.pools import make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import CAME, HEADER, LETTERS, OUT, of_both, one_a_group, read_sheet, write_questions
@@ -27,7 +28,7 @@ from experimenting.released import largest, measure_released, released_found
 from experimenting.repeats import change_of_means, luck_of, mean_of
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Size
-from experimenting.steps import DOUBLE, PER_RUN, RELEASED, Setting, commands, rows_of, shares
+from experimenting.steps import DOUBLE, PER_RUN, RELEASED, SHARED, Setting, commands, nested_cells, rows_of, shares
 from experimenting.tables import BEGIN, END, document, part_of, with_part
 from experimenting.wording import told_way
 from hypothesis import given
@@ -36,6 +37,8 @@ from hypothesis import strategies as st
 from swag_af.cli.main import main as swag_af_main
 from swag_af.cli.main import parse
 from swag_af.data.errors import InputError
+from swag_af.data.findings import read_audits
+from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter
@@ -91,6 +94,7 @@ def test_every_step_leaves_its_part_of_the_results(tiny: Setting) -> None:
     }
     assert {one["contexts"] for one in results["growth"]} == set(TINY.growth)
     assert {one["contexts"] for one in results["wide"]} == set(TINY.wide)
+    assert [(row["contexts"], row["draws"]) for row in results["nested"]["rows"]] == [(n, [0, 1]) for n in TINY.nested]
     assert set(results["joined"]) == {"ngrams", "mlp", "bow", "fresh jump"}
     assert set(results["joined"]["mlp"]) == {"random", "after the MLP", "at the end"}
     assert set(results["repeats"]) == {"big", "parts", "luck"}
@@ -112,6 +116,46 @@ def test_jumps_are_told_by_the_number_of_contexts_of_runs_that_differ_in_nothing
     (big,) = (one["value"] for one in jumps if one["run"] == "big")
     assert big == results["ensemble"]["big"]["jumps"][0]["value"]
     assert "The same by number of contexts" in document(results)
+
+
+def test_nested_runs_differ_in_the_number_of_contexts_and_are_told_with_pairs_of_draws(tiny: Setting) -> None:
+    few, many = TINY.nested
+    found = nested_found(tiny)
+    pool = CandidatePool.open(tiny.out / "deep")
+    assert pool.manifest["n_candidates"] == TINY.n_few
+    assert [row["rows"] for row in found["rows"]] == pytest.approx([few, len(pool)], abs=3)
+    curves = {}
+    for draw in range(TINY.nested_draws):
+        smaller, larger = (open_run(tiny.out / f"nested/{n}-{draw}") for n in TINY.nested)
+        assert {context.id for context in smaller.pool.contexts} < {context.id for context in larger.pool.contexts}
+        manifests = [read_manifest(run.path, "run") for run in (smaller, larger)]
+        assert [manifest["options"]["seed"] for manifest in manifests] == [draw, draw]
+        for n, run in ((few, smaller), (many, larger)):
+            curves[n, draw] = np.array([run.accuracy(record.iteration) for record in run.log])
+    jumps = {cell: curve[3:].mean() - curve[1:3].mean() for cell, curve in curves.items()}
+    for row in found["rows"]:
+        assert row["jump"]["each"] == pytest.approx([jumps[row["contexts"], 0], jumps[row["contexts"], 1]], abs=1e-5)
+        assert set(row["lead"]) == {"random", "after the MLP"}
+    more = [jumps[many, draw] - jumps[few, draw] for draw in (0, 1)]
+    assert found["more"][0]["each"] == pytest.approx(more, abs=1e-5)
+    assert found["in twice as many"]["each"] == pytest.approx(more, abs=2e-5), "twice the contexts are one doubling"
+    audits = read_audits(tiny.out / f"nested/{few}-0").findings
+    fresh = {(one.filter, one.iteration): one.accuracy for one in audits}
+    assert found["rows"][0]["lead"]["random"]["each"][0] == pytest.approx(fresh["bow", 0] - fresh["mlp", 0])
+    assert "### The jump by the number of contexts alone" in document(read_results(tiny.out / RESULTS))
+
+
+def test_nested_runs_are_told_from_their_records_and_as_far_as_they_go(tiny: Setting, tmp_path: Path) -> None:
+    collect(tiny)
+    shutil.copytree(tiny.out / RECORD / "nested", tmp_path / RECORD / "nested")
+    kept = replace(tiny, out=tmp_path)
+    assert nested_found(kept) == nested_found(tiny)
+    (tmp_path / RECORD / f"nested/{TINY.nested[-1]}-1.json").unlink()
+    found = nested_found(kept)
+    assert [row["draws"] for row in found["rows"]] == [[0, 1], [0]]
+    assert found["more"][0]["n"] == found["in twice as many"]["n"] == 1
+    shutil.rmtree(tmp_path / RECORD)
+    assert nested_found(kept) == {}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -277,13 +321,15 @@ def test_shares_hold_every_run_once_and_take_about_as_long(n: int) -> None:
     setting = Setting(PAPER, Path("out"), Path("data"), Path("encoder"))
     found = shares(setting, n)
     by_name = commands(setting)
-    of_runs = [one for step in PER_RUN for one in by_name[step]]
+    nested = [f"nested/{n}-{draw}" for n, draw in nested_cells(setting)]
     assert sorted(run for share in found for run in share) == sorted(
-        {"big", "bigger", *(run for run, _, _ in setting.runs())}
+        {"big", "bigger", *nested, *(run for run, _, _ in setting.runs())}
     )
-    takes = [sum(one.seconds for one in of_runs if one.run in share) for share in found]
-    longest = max(sum(one.seconds for one in of_runs if one.run == run) for run in found[takes.index(max(takes))])
-    assert max(takes) - min(takes) <= longest
+    for steps in SHARED:
+        of_runs = [one for step in steps for one in by_name[step]]
+        takes = [sum(one.seconds for one in of_runs if one.run in share) for share in found]
+        longest = max(sum(one.seconds for one in of_runs if one.run == run) for run in found[takes.index(max(takes))])
+        assert max(takes) - min(takes) <= longest
 
 
 def test_processes_that_share_the_runs_type_every_command_once(tmp_path: Path) -> None:
@@ -520,7 +566,13 @@ def test_chosen_parts_and_arms_alone_are_worked_on() -> None:
     assert wide_cells(chosen) == wide_cells(replace(chosen, parts=(3,))) == []
     wide = wide_cells(replace(chosen, parts=(3, 4)))
     assert [n for n, _, filter in wide if filter == "mlp"] == [10_000, 5000, 2500, 1250] * 3
-    assert next(one for one in commands(replace(chosen, parts=(3, 4)))["generate"] if "wide" in one.words)
+    made_wide = commands(replace(chosen, parts=(3, 4)))
+    assert {"wide", "deep"} <= {word for one in made_wide["generate"] for word in one.words}
+    assert [one.run for one in made_wide["nested"]][:5] == [
+        *("nested/10000-0", "nested/5000-0", "nested/2500-0", "nested/1250-0"),
+        "nested/10000-1",
+    ]
+    assert made["nested"] == []
     whole = commands(chosen.whole())
     assert next(one.run for one in whole["filter"]) == "big"
     assert all(one in whole["audit"] for one in made["audit"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from experimenting.figures import draw
 from experimenting.growth import growth_seconds, measure_growth, measure_wide, wide_seconds
 from experimenting.joined import joined_seconds, measure_joined
+from experimenting.nested import make_nested
 from experimenting.pools import join_parts, make_variants
 from experimenting.reading import read_sheet, write_questions
 from experimenting.record import RECORD, as_lines
@@ -36,6 +37,7 @@ def write_results(setting: Setting) -> None:
 MEASUREMENTS: dict[str, Work] = {
     "variants": make_variants,
     "pool": join_parts,
+    "subsets": make_nested,
     "joined": measure_joined,
     "repeats": measure_repeats,
     "growth": measure_growth,
@@ -51,7 +53,7 @@ FORECASTS = {"growth": growth_seconds, "wide": wide_seconds, "joined": joined_se
 
 ORDER = (
     *("contexts", "train-lm", "generate", "variants", "pool", "filter", "release", "reading"),
-    *("audit", "joined", "repeats", "growth", "wide", "encoder", "fourway", "results"),
+    *("audit", "joined", "repeats", "growth", "wide", "subsets", "nested", "encoder", "fourway", "results"),
 )
 """All steps, in their order."""
 
@@ -131,7 +133,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument(
         "--arms", nargs="+", choices=arms, default=[], metavar="ARM", help=f"these only: {' '.join(arms)}"
     )
-    parser.add_argument("--shard", type=shard, metavar="I/N", help="filter, audit, encoder: this process's runs of N")
+    parser.add_argument(
+        "--shard", type=shard, metavar="I/N", help="filter, audit, encoder, nested: this process's runs of N"
+    )
     parser.add_argument("--dry-run", action="store_true", help="print commands and forecasts, and run nothing")
     parser.add_argument("--read", type=Path, metavar="SHEET", help="a reader's sheet, read back into the results")
     parser.add_argument("--write-docs", type=Path, metavar="DOCS", help="put the results into the documents there")

@@ -15,7 +15,7 @@ import numpy as np
 
 from experimenting.findings import Hits
 from experimenting.sizes import BIG, Size
-from experimenting.steps import WIDE, Setting, pool_of_all, seconds_of_fit
+from experimenting.steps import N_NEGATIVES, WIDE, Setting, has_wide_folds, pool_of_all, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.files import read_json, write_json
 from swag_af.data.interval import paired_difference
@@ -23,7 +23,6 @@ from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 
-N_NEGATIVES = 9
 GROWTH = "growth"
 Cell = tuple[int, int, str]
 """Number of contexts, draw, filter."""
@@ -68,7 +67,7 @@ def wide_cells(setting: Setting) -> list[Cell]:
     """
     size = setting.size
     compared = ("mlp", size.joint)
-    counts = size.wide[::-1] if set(size.wide_folds) <= set(setting.numbers()) else ()
+    counts = size.wide[::-1] if has_wide_folds(setting) else ()
     draws = range(size.growth_draws)
     of_draw = {d: compared if d else size.finders for d in draws}
     return [(n, d, f) for d in draws for n in counts for f in (of_draw[d] if n == counts[0] else size.finders)]

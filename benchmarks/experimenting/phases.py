@@ -194,6 +194,45 @@ def by_number(results: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def nested_jumps(results: Mapping[str, Any]) -> list[str]:
+    """The jump by number of contexts where nothing else differs."""
+    found = results.get("nested")
+    if not found:
+        return []
+    size = results["size"]
+    n_mlp, n_joint = size["nested_iterations"]
+    folds = " and ".join(map(str, size["wide_folds"]))
+    head = ("contexts", "draws", "first iteration, %", "the MLP's last, %", "the ensemble's first, %", "jump, points")
+    rows: Rows = [(*head, "draw by draw", *(f"fresh ensemble less fresh MLP, {when}" for when in NESTED_WHEN))]
+    for row in found["rows"]:
+        levels = [told_percent(row[level]) for level in ("first", "before", "after")]
+        pairs = zip(row["jump"]["each"], row["errors"], strict=True)
+        each = ", ".join(_told_error({"value": value, "error": error}) for value, error in pairs)
+        leads = [told_change(row["lead"][when]) if when in row["lead"] else "" for when in NESTED_WHEN]
+        rows.append((f"{row['rows']:,}", f"{len(row['draws'])}", *levels, told_change(row["jump"]), each, *leads))
+    lines = [
+        "### The jump by the number of contexts alone",
+        "",
+        f"Runs over contexts of the folds {folds}, by models of their own, {size['n_few']:,} candidates each, {n_mlp} "
+        f"iterations of the MLP and {n_joint} of the ensemble. All are of one pool; the fewer contexts of a draw are "
+        "among the more, and a draw has a seed: nothing else differs but the number. Intervals are Student's t over "
+        "the draws; those of the most contexts have the same contexts, and differ in their seeds alone. ± is one "
+        "standard error over iterations.",
+        "",
+        *markdown_table(rows),
+    ]
+    more = [f"{told_change(one)} than in {one['contexts']:,}" for one in found.get("more", []) if "value" in one]
+    if more:
+        lines += ["", f"In the most contexts the jump is larger by {', '.join(more)} points, paired by draw."]
+    if twice := found.get("in twice as many"):
+        lines += ["", f"In twice as many it is {told_change(twice)} points larger, by a line through each draw."]
+    return lines
+
+
+NESTED_WHEN = ("random", "after the MLP")
+"""The moments at which these runs are audited."""
+
+
 def audits_by_phase(results: Mapping[str, Any], name: str, title: str) -> list[str]:
     """What fresh filters find before, between the phases and after, and how each phase changes it."""
     audits = {f: row for f, row in results["audits"].get(name, {}).items() if f in NAMES}

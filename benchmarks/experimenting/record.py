@@ -5,6 +5,7 @@
     OUT/record/parts/pool.json      all parts together: which parts, and which of their groups are one there
     OUT/record/runs/main-0.json     a run, from the end of its first phase on: its curve, and every audit's hits,
                                     context by context
+    OUT/record/nested/5000-1.json   a run over so many contexts of one pool: its curve, and how far an ensemble leads
     OUT/record/fourway.json ...     figures of the other measurements
 
 A folder of records copied into OUT/record stands for its runs: those that are whole are not made again.
@@ -124,7 +125,7 @@ def _keep(setting: Setting, name: str, run: Run) -> None:
     run that was kept with more iterations."""
     pool = Path(run.pool.path or "").name
     phases = [(record.filter, run.accuracy(record.iteration)) for record in run.log]
-    audits = _hits_of(setting, setting.out / name)
+    audits = hits_of(setting, setting.out / name)
     before = kept_run(setting, name)
     if before is not None:
         if len(before.filters) > len(phases):
@@ -215,7 +216,7 @@ def _made_by(setting: Setting, pool: str) -> dict[str, Any]:
     }
 
 
-def _hits_of(setting: Setting, path: Path) -> dict[Asked, np.ndarray]:
+def hits_of(setting: Setting, path: Path) -> dict[Asked, np.ndarray]:
     """What the audits of a run found; of two encoders, the one that was named."""
     made: dict[Asked, np.ndarray] = {}
     ours = encoder_name(setting)

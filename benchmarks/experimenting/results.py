@@ -21,6 +21,7 @@ from experimenting.findings import Hits, change, finders, found, joined, last_of
 from experimenting.growth import GROWTH, growth_cells, growth_found, wide_cells, wide_found, wide_gaps
 from experimenting.joined import FOLDER as JOINED
 from experimenting.joined import joined_found
+from experimenting.nested import nested_found
 from experimenting.pools import SHARES
 from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
 from experimenting.released import largest, released_found
@@ -29,7 +30,7 @@ from experimenting.repeats import repeats_found
 from experimenting.running import ENVIRONMENT
 from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
-from experimenting.steps import DOUBLE, MANY, WEAK, WIDE, Setting, commands
+from experimenting.steps import DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl, write_json
@@ -47,6 +48,7 @@ def collect(setting: Setting) -> dict[str, Any]:
     runs = [run for name in setting.run_names() if (run := kept_run(setting, name)) is not None]
     reading = setting.out / "reading/found.json"
     growth = {name: figures_of(setting, name, found(setting)) or [] for name, found in GROWTHS.items()}
+    nested = nested_found(setting)
     made = {
         "size": {name: value for name, value in asdict(setting.size).items() if name != "arms"},
         "arms": {
@@ -61,6 +63,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "ensemble": _ensemble(setting, runs),
         "begun": _begun(setting, runs),
         "by number": _by_number(setting, runs),
+        "nested": nested,
         "audits": _audits(setting),
         "joined": figures_of(setting, JOINED, joined_found(setting)),
         "repeats": figures_of(setting, REPEATS, repeats_found(setting)),
@@ -71,7 +74,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "wide gaps": figures_of(setting, f"{WIDE}-gaps", wide_gaps(setting)) or [],
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
-        "done": _done(setting, growth),
+        "done": _done(setting, growth, nested),
     }
     rounded: dict[str, Any] = _rounded({name: one for name, one in made.items() if one is not None})
     write_json(setting.out / RESULTS, rounded)
@@ -294,7 +297,9 @@ GROWTHS = {GROWTH: growth_found, WIDE: wide_found}
 """What is measured by number of contexts."""
 
 
-def _done(setting: Setting, growth: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[int]]:
+def _done(
+    setting: Setting, growth: Mapping[str, Sequence[Mapping[str, Any]]], nested: Mapping[str, Any]
+) -> dict[str, list[int]]:
     """How much is there of all that was planned: two numbers."""
     runs = setting.run_names()
     planned = {run: asked_of(setting, run) for run in runs}
@@ -306,6 +311,10 @@ def _done(setting: Setting, growth: Mapping[str, Sequence[Mapping[str, Any]]]) -
         **{f"iterations of `{run}`": [len(one.filters), one.n_planned] for run, one in begun.items()},
         "runs": [len(kept) - len(begun), len(runs)],
         "audits": [sum(map(len, made.values())), sum(map(len, planned.values()))],
+        "runs over nested contexts": [
+            sum(len(row["draws"]) for row in nested.get("rows", [])),
+            len(nested_cells(setting)),
+        ],
         "fits of growth": [n_fits, len(growth_cells(setting)) + len(wide_cells(setting))],
     }
 

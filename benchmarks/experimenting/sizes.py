@@ -95,6 +95,14 @@ class Size:
     """Numbers of contexts, ascending, of a pool that has no more candidates than a question: growth beyond `pool`."""
     wide_folds: tuple[int, ...] = ()
     """The folds whose contexts these are."""
+    nested: tuple[int, ...] = ()
+    """Numbers of contexts, ascending, of runs over those of `wide_folds`, `n_few` candidates each: does the jump grow
+    with the number alone? Predicted before the first of them: it is 5 to 8 points in 10,000 contexts and 1 to 4 in
+    1,250, and larger in 10,000 by 2 to 5, an interval over the draws that excludes zero."""
+    nested_draws: int = 0
+    """Draws of contexts and seeds; the fewer contexts of a draw are among the more."""
+    nested_iterations: tuple[int, int] = (50, 10)
+    """Of the MLP and of the filter of the second phase in these."""
     n_repeats: int = 0
     """Further seeds of the audits, by filters that take part, of runs on all parts and of the parts' questions read
     together."""
@@ -151,6 +159,8 @@ PAPER = Size(
     growth_draws=3,
     wide=(1250, 2500, 5000, 10_000),
     wide_folds=(3, 4),
+    nested=(1250, 2500, 5000, 10_000),
+    nested_draws=5,
     n_repeats=2,
     arms=(*(arm for arm in ARMS if not arm.seed), *AGAIN),
 )
@@ -192,6 +202,8 @@ MANY = replace(
     growth_draws=1,
     wide=(),
     wide_folds=(),
+    nested=(),
+    nested_draws=0,
     n_repeats=0,
     arms=(
         *(replace(arm, parts=2) for arm in ARMS if arm.name in ("main", "half", "quarter")),
@@ -247,6 +259,9 @@ TINY = Size(
     growth_draws=1,
     wide=(24, 48),
     wide_folds=(0, 1),
+    nested=(24, 48),
+    nested_draws=2,
+    nested_iterations=(3, 2),
     n_repeats=1,
     n_read=5,
     n_mixed=2,

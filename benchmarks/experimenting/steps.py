@@ -4,6 +4,7 @@
     OUT/parts/0 ... 4   parts/0-few ...        a pool a fold, which is a part; variants of them for single arms
     OUT/pool            pool-many              all parts together, and several of five times the contexts
     OUT/big  bigger     runs/ARM-PART          runs: on these, and the arms on each part
+    OUT/deep  nested/5000-1 ...        a pool of many contexts and few candidates, runs over more and more of them
     OUT/released  released-random              datasets of one main run, at its end and at its start
     OUT/record                                 what the results are made of, run by run
 
@@ -91,10 +92,15 @@ def commands(setting: Setting) -> dict[str, list[Command]]:
         "train-lm": [
             _train_lm(setting, part, variant) for part, variant in generated(setting) if variant in ("", WEAK)
         ],
-        "generate": [*(_generate(setting, part, variant) for part, variant in generated(setting)), *_wide(setting)],
+        "generate": [
+            *(_generate(setting, part, variant) for part, variant in generated(setting)),
+            *_of_folds(setting, WIDE, setting.size.wide, N_NEGATIVES),
+            *_of_folds(setting, DEEP, setting.size.nested, setting.size.n_few - 1),
+        ],
         "filter": list(_filters(setting)),
         "audit": list(_audits(setting)),
         "encoder": list(_encoder_audits(setting)),
+        "nested": list(_nested(setting)),
         "release": [_release(setting, "released"), _release(setting, UNFILTERED, "--iteration", "0")],
     }
 
@@ -124,21 +130,25 @@ def models_of(variant: str) -> str:
     return f"lms-{variant}" if variant == WEAK else "lms"
 
 
-PER_RUN = ("filter", "audit", "encoder")
-"""Steps whose commands are of single runs, so that several processes can share them by runs."""
+SHARED = (("filter", "audit", "encoder"), ("nested",))
+"""Steps whose commands are of single runs, so that several processes can share them by runs; together those that are of
+the same ones."""
+PER_RUN = tuple(step for steps in SHARED for step in steps)
 
 
 def shares(setting: Setting, n: int) -> list[set[str]]:
     """The runs of each of `n` processes, about as long by the forecasts: the longest first, each to the least busy."""
     by_name = commands(setting)
-    seconds = defaultdict[str, float](float)
-    for command in (command for step in PER_RUN for command in by_name[step]):
-        seconds[command.run] += command.seconds
-    runs, busy = [set[str]() for _ in range(n)], [0.0] * n
-    for run, takes in sorted(seconds.items(), key=lambda one: -one[1]):
-        least = busy.index(min(busy))
-        runs[least].add(run)
-        busy[least] += takes
+    runs = [set[str]() for _ in range(n)]
+    for steps in SHARED:
+        busy = [0.0] * n
+        seconds = defaultdict[str, float](float)
+        for command in (command for step in steps for command in by_name[step]):
+            seconds[command.run] += command.seconds
+        for run, takes in sorted(seconds.items(), key=lambda one: -one[1]):
+            least = busy.index(min(busy))
+            runs[least].add(run)
+            busy[least] += takes
     return runs
 
 
@@ -189,16 +199,57 @@ def _generate(setting: Setting, part: int, variant: str) -> Command:
 
 WIDE = "wide"
 """The folder of a pool of many contexts and as few candidates as a question has."""
+N_NEGATIVES = 9
+"""Wrong endings of a question."""
+DEEP = "deep"
+"""The folder of a pool of the same contexts with enough candidates to filter."""
+NESTED = "nested"
+"""The folder of runs over more and more of its contexts."""
 
 
-def _wide(setting: Setting) -> Iterator[Command]:
+def has_wide_folds(setting: Setting) -> bool:
+    """Whether the folds are worked on whose contexts are taken in growing numbers."""
+    return set(setting.size.wide_folds) <= set(setting.numbers())
+
+
+def _of_folds(setting: Setting, out: str, counts: Sequence[int], n_negatives: int) -> Iterator[Command]:
+    """A pool of the most contexts that are asked for."""
     size = setting.size
-    if size.wide and set(size.wide_folds) <= set(setting.numbers()):
-        folds, n = tuple(map(str, size.wide_folds)), size.wide[-1]
+    if counts and has_wide_folds(setting):
+        folds, n = tuple(map(str, size.wide_folds)), counts[-1]
         which = ("--folds", *folds, "--limit", str(n), "--limit-by", "video", "--seed", "0")
-        what = ("--n-negatives", "9", "--features", "full")
-        words = ("generate", "contexts.jsonl", "--lms", models_of(""), "--out", WIDE, *which, *what)
-        yield Command(words, 0.1 * n * size.hidden / 256)
+        what = ("--n-negatives", str(n_negatives), "--features", "full")
+        words = ("generate", "contexts.jsonl", "--lms", models_of(""), "--out", out, *which, *what)
+        yield Command(words, (0.07 + 0.003 * n_negatives) * n * size.hidden / 256)
+
+
+def nested_cells(setting: Setting) -> list[tuple[int, int]]:
+    """Number of contexts and draw of the runs over more and more contexts: a draw of all numbers before the next."""
+    size = setting.size
+    counts = size.nested[::-1] if has_wide_folds(setting) else ()
+    return [(n, draw) for draw in range(size.nested_draws) for n in counts]
+
+
+def nested_pool(size: Size, n: int, draw: int) -> str:
+    """The folder of the pool of `n` contexts; of the most, that of all."""
+    return DEEP if n == size.nested[-1] else f"{NESTED}/pool-{n}-{draw}"
+
+
+def _nested(setting: Setting) -> Iterator[Command]:
+    """The runs, then what fresh filters find in them at random and after the first phase."""
+    size = setting.size
+    n_mlp, n_joint = size.nested_iterations
+    schedule = f"mlp:{n_mlp},{size.joint}:{n_joint}"
+    filters = ("mlp", size.joint)
+    cells = [(f"{NESTED}/{n}-{draw}", n, draw) for n, draw in nested_cells(setting)]
+    for out, n, draw in cells:
+        how = ("--schedule", schedule, "--audit", "none", "--seed", str(draw))
+        seconds = n_mlp * seconds_of_fit("mlp", n) + n_joint * seconds_of_fit(size.joint, n)
+        yield Command(("filter", nested_pool(size, n, draw), "--out", out, *how), seconds, run=out)
+    for out, n, draw in cells:
+        for iteration in (0, n_mlp):
+            words = ("audit", out, "--iteration", str(iteration), "--seed", str(draw), "--filters", ",".join(filters))
+            yield Command(words, sum(5 * seconds_of_fit(name, n) for name in filters), run=out)
 
 
 def _filters(setting: Setting) -> Iterator[Command]:
