@@ -113,13 +113,15 @@ def _guess_format(path: Path) -> str:
 
 
 def _is_one_object(path: Path) -> bool:
-    """Whether a file is one object over several lines, or one that holds its rows under `data`."""
+    """Whether a file is one object over several lines, or one that holds its rows under `data`, or by columns."""
     lines = list(islice((line for _, line in read_lines(path) if line.strip()), 2))
     try:
-        rows = json.loads(lines[0]).get("data")
+        content = json.loads(lines[0])
     except (ValueError, RecursionError):
         return len(lines) > 1 and not lines[1].startswith("{")
-    return len(lines) == 1 and isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    rows = content.get("data")
+    holds_rows = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    return len(lines) == 1 and (holds_rows or rows_by_columns(content) is not None)
 
 
 def _count_lines(path: Path) -> int:
@@ -141,7 +143,8 @@ def _open_jsonl(path: Path) -> Source:
 
 
 def _open_json(path: Path) -> Source:
-    """One list of objects; an object that holds one under `data`, as SQuAD's do; or one object, which is one row.
+    """One list of objects; an object that holds one under `data`, as SQuAD's do; one of columns; or one object, which
+    is one row.
 
     A first element of `data` that has no column of the second is about the file.
     """
@@ -150,6 +153,8 @@ def _open_json(path: Path) -> Source:
     if isinstance(content, dict) and isinstance(content.get("data"), list):
         rows = content["data"]
         first = int(_is_about_the_file(rows))
+    elif isinstance(content, dict) and (by_columns := rows_by_columns(content)) is not None:
+        rows = by_columns
     wrong = next((i for i, row in enumerate(rows) if not isinstance(row, dict)), None)
     if wrong is not None:
         raise InputError(f"{path}: row {wrong} of its list is not a JSON object. Write [{{...}}, ...].")
@@ -160,6 +165,24 @@ def _open_json(path: Path) -> Source:
         return ((f"row {i}", row) for i, row in islice(enumerate(rows), first, None))
 
     return Source(path, "json", columns, len(rows) - first, read, said=said)
+
+
+def rows_by_columns(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of an object of columns: each an object of the same numbers of rows, as pandas' `to_json` writes them,
+    or lists of one length, as `Dataset.to_dict` has them; None where it is none, such as objects by id or lists of rows
+    by split."""
+    columns = list(content.values())
+    first = columns[0] if len(columns) > 1 else None
+    if not isinstance(first, dict | list) or len(first) < 2:
+        return None
+    if isinstance(first, dict):
+        alike = all(isinstance(column, dict) and column.keys() == first.keys() for column in columns)
+        is_table = alike and all(row.isdecimal() for row in first)
+        return [{name: column[row] for name, column in content.items()} for row in first] if is_table else None
+    if all(isinstance(column, list) and len(column) == len(first) for column in columns):
+        are_rows = all(isinstance(column[0], dict) for column in columns)
+        return None if are_rows else [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
+    return None
 
 
 def _is_about_the_file(rows: Sequence[Any]) -> bool:
@@ -303,7 +326,7 @@ def _files_of_state(path: Path) -> list[Path]:
         named = " or ".join(str(path / split) for split in splits["splits"])
         raise InputError(f"{path}: several splits. Name those to read, each a source: {named}.")
     if not (path / "state.json").exists():
-        hint = matched_hint(path) or "Name the files in it, or check the path."
+        hint = matched_hint(path) or f"Name the files in it{_some_files(path)}, or check the path."
         raise InputError(f"{path}: no state.json here, so this is no folder of `datasets.save_to_disk`. {hint}")
     state = parse_record(read_json(path / "state.json"), _State, path / "state.json", _SAVE_AGAIN)
     if state.get("_indices_files") or state.get("_indices_data_files"):
@@ -311,6 +334,15 @@ def _files_of_state(path: Path) -> list[Path]:
     return [path / entry["filename"] for entry in state.get("_data_files", [])]
 
 
+def _some_files(path: Path) -> str:
+    """A few files of rows in a folder, or below it, for a line to the user."""
+    kinds = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+    found = [one for depth in ("*", "*/*") for one in sorted(path.glob(depth)) if one.suffix.lower() in kinds]
+    more = ", ..." if len(found) > _FEW else ""
+    return f" ({', '.join(str(one.relative_to(path)) for one in found[:_FEW])}{more})" if found else ""
+
+
+_FEW = 3
 _SPLITS = "dataset_dict.json"
 
 

@@ -36,7 +36,9 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
         raise _broken(1, make(), fault)
     fitted = make()
     fitted.fit(second, rng=np.random.default_rng(seed))
+    _check_unchanged(2, fitted, second)
     scores = fitted.score(view)
+    _check_unchanged(3, fitted, view)
     _check_scores(fitted, view, scores, rng)
     _check_same_rng(make, second, view, scores, seed)
     _check_forgets(make, first, second, view, scores, seed)
@@ -56,6 +58,14 @@ def small_pool(rng: np.random.Generator) -> CandidatePool:
     negatives = [[f"{phrase(int(rng.integers(3, 12)))} x{i}x{j} ." for j in range(1, N_COLUMNS)] for i in range(N_ROWS)]
     features = [rng.normal(size=(N_COLUMNS, len(FEATURES))).astype(np.float32) for _ in range(N_ROWS)]
     return CandidatePool.from_texts(contexts, negatives, features=features, feature_names=FEATURES)
+
+
+def _check_unchanged(sentence: int, filter: Filter, view: View) -> None:
+    """What a view has read is kept for those that read it next."""
+    fresh = View(view.pool, view.rows, view.columns)
+    read = {name: table for name, table in vars(view).items() if isinstance(table, np.ndarray)}
+    for name in (name for name in read if not np.array_equal(read[name], getattr(fresh, name))):
+        raise _broken(sentence, filter, f"it writes into view.{name}, which others read after it")
 
 
 def _check_scores(fitted: Filter, view: View, scores: np.ndarray, rng: np.random.Generator) -> None:
@@ -103,8 +113,9 @@ def _check_forgets(
 
 _SENTENCES = {
     1: "the constructor stores settings and does nothing else",
-    2: "fit forgets any earlier fit",
-    3: "score gives one finite float per candidate, and permuting the columns permutes the scores",
+    2: "fit changes nothing in its view and forgets any earlier fit",
+    3: "score changes nothing in its view and gives one finite float per candidate, and permuting the columns permutes "
+    "the scores",
     4: "the same rng gives the same scores",
 }
 

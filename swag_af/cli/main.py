@@ -319,7 +319,10 @@ def _with_config(verb: str, arguments: list[str]) -> list[list[str]]:
     inline = arguments[at].partition("=")[2]
     if not inline and at + 1 >= len(arguments):
         raise InputError("--config: no file given. Name a TOML file after it.")
-    path = Path(inline or arguments[at + 1])
+    named = inline or arguments[at + 1]
+    if "://" in named:
+        raise InputError(f"--config {named}: read from this machine alone. Copy it here, and name the copy.")
+    path = Path(named)
     rest = arguments[:at] + arguments[at + (1 if inline else 2) :]
     if any(argument.partition("=")[0] == "--config" for argument in rest):
         raise InputError("--config: given twice. Put both into one file.")

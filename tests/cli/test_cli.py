@@ -697,6 +697,11 @@ def test_a_second_config_is_refused(refused: Refused, tmp_path: Path) -> None:
     assert "--config: given twice" in refused("filter", *config, *config)
 
 
+def test_a_config_in_a_store_is_refused_with_its_whole_address(refused: Refused) -> None:
+    said = refused("filter", "pool", "--config", "s3://bucket/filter.toml")
+    assert "--config s3://bucket/filter.toml: read from this machine alone" in said
+
+
 def test_a_missing_config_is_refused(refused: Refused, tmp_path: Path) -> None:
     assert "none.toml: no such file" in refused("filter", "pool", "--config", tmp_path / "none.toml")
 

@@ -540,7 +540,12 @@ def test_damaged_arrow_files_are_one_line(tmp_path: Path) -> None:
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     (tmp_path / "folder").mkdir()
-    assert "no state.json" in refused(tmp_path / "folder")
+    assert "Name the files in it, or check" in refused(tmp_path / "folder")
+    (tmp_path / "folder/jsonl").mkdir()
+    (tmp_path / "folder/jsonl/train.jsonl").write_text("{}")
+    said = refused(tmp_path / "folder")
+    assert "no state.json here" in said
+    assert "Name the files in it (jsonl/train.jsonl), or check" in said
     assert "not a file, for csv" in refused(tmp_path / "folder", format="csv")
     assert "no such file" in refused(tmp_path / "none")
 

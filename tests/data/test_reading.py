@@ -26,7 +26,7 @@ from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.instances.rows import drawn_order
-from swag_af.data.sources import separator_of
+from swag_af.data.sources import open_source, separator_of
 
 Rows = list[dict[str, Any]]
 
@@ -173,6 +173,32 @@ def test_semicolons_are_told(tmp_path: Path) -> None:
 def test_a_missing_option_moves_the_label(tmp_path: Path) -> None:
     made = read(tmp_path, [{"question": "Who?", "choices": ["he", None, "she", "they"], "label": 2}])
     assert shown(made) == [("Who?", "", ("he", "she", "they"), 1)]
+
+
+def test_json_by_columns_is_read_as_pandas_and_datasets_write_it(tmp_path: Path) -> None:
+    rows = [{"question": f"{WALL[0]} {i}", "choices": list(WALL[2]), "label": i % 3} for i in range(12)]
+    names = list(rows[0])
+    expected = shown(read(tmp_path, rows))
+    by_number = {name: {str(i): row[name] for i, row in enumerate(rows)} for name in names}
+    for content in (by_number, {name: [row[name] for row in rows] for name in names}):
+        for indent in (None, 2):
+            path = tmp_path / "columns.json"
+            path.write_text(json.dumps(content, indent=indent), encoding="utf-8")
+            assert shown(read_instances([path], ReadingOptions())) == expected
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {f"q{i}": {"question": WALL[0], "choices": WALL[2], "label": 2} for i in range(3)},
+        {split: [{"question": WALL[0], "choices": WALL[2], "label": 2}] * 3 for split in ("train", "dev")},
+        {"question": {"0": WALL[0], "1": WALL[0]}, "label": {"0": 2}},
+    ],
+)
+def test_objects_by_id_or_by_split_are_no_columns(tmp_path: Path, content: dict[str, Any]) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert open_source(path).n_rows == 1
 
 
 def test_one_json_list_and_parquet_are_read(tmp_path: Path) -> None:

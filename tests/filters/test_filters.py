@@ -121,6 +121,18 @@ class SaysNothingFinite(MeanDifference):
         return np.full(view.shape, np.nan)
 
 
+class WritesWhileFitting(MeanDifference):
+    def fit(self, view, *, rng):
+        view.features[:] = view.features - view.features.mean((0, 1))
+        super().fit(view, rng=rng)
+
+
+class WritesWhileScoring(MeanDifference):
+    def score(self, view):
+        view.tokens[..., 0] = 0
+        return super().score(view)
+
+
 def test_check_filter_accepts_a_plain_class_and_an_object():
     check_filter(MeanDifference)
     check_filter(MeanDifference())
@@ -132,7 +144,9 @@ def test_check_filter_accepts_a_plain_class_and_an_object():
     [
         (DrawsAtConstruction, 1),
         (RemembersEarlierFits, 2),
+        (WritesWhileFitting, 2),
         (LeaksThePosition, 3),
+        (WritesWhileScoring, 3),
         (NormalisesOverTheCall, 3),
         (MeasuresByTheLongest, 3),
         (SaysNothingFinite, 3),

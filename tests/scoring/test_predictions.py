@@ -67,6 +67,8 @@ FORMS = {
     "answers of another column.jsonl": as_jsonl(lambda i: {"label": 0, "pred": CHOSEN[i]}),
     "one object.json": json.dumps({IDS[i]: CHOSEN[i] for i in range(N)}, indent=1),
     "one object of scores.json": json.dumps({IDS[i]: one_hot(CHOSEN[i]) for i in range(N)}),
+    "columns.json": json.dumps({"id": dict(enumerate(IDS)), "pred": dict(enumerate(CHOSEN))}),
+    "columns in lists.json": json.dumps({"id": IDS, "pred": list(CHOSEN)}, indent=1),
     "lines.json": as_jsonl(lambda i: {"pred": CHOSEN[i]}),
     "log.jsonl": "".join(json.dumps(logged(i)) + "\n" for i in range(N)),
     "log without filtered.jsonl": "".join(

@@ -16,7 +16,7 @@ from typing import Any
 from swag_af.data.cells.values import optional
 from swag_af.data.errors import InputError
 from swag_af.data.files import parse_json, read_json, read_lines
-from swag_af.data.sources import Record, Records, Source, read_csv, separator_of
+from swag_af.data.sources import Record, Records, Source, read_csv, rows_by_columns, separator_of
 
 PREDICTED = ("prediction", "predictions", "pred", "predicted", "predicted_label", "prediction_label", "model_answer")
 """Names of a column that can only hold what was predicted."""
@@ -61,7 +61,7 @@ def without_columns(path: Path, known: Mapping[str, int]) -> Table | None:
     """The table in the file at `path`, for instances with the ids that are `known`; None where it has columns."""
     if not path.is_file():
         return None
-    return _pairs(path, known) or _one_value(path) or _lines(path, known)
+    return _pairs(path, known) or _one_value(path, known) or _lines(path, known)
 
 
 def _pairs(path: Path, known: Mapping[str, int]) -> Table | None:
@@ -83,8 +83,8 @@ def _pairs(path: Path, known: Mapping[str, int]) -> Table | None:
     return Table(Source(path, "csv", ("id", "answer"), n, read), "id", "answer", said="lines of id and answer")
 
 
-def _one_value(path: Path) -> Table | None:
-    """A JSON file of one object whose keys are the ids, or of one list of answers."""
+def _one_value(path: Path, known: Mapping[str, int]) -> Table | None:
+    """A JSON file of one object whose keys are the ids, or of one list of answers; None where its keys are columns."""
     if path.suffix.lower() != ".json":
         return None
     try:
@@ -94,6 +94,8 @@ def _one_value(path: Path) -> Table | None:
     if not given:
         return None
     if isinstance(given, dict):
+        if not known.keys() & given and rows_by_columns(given):
+            return None
         rows = [(f"entry {i}", {"id": id, "answer": value}) for i, (id, value) in enumerate(given.items(), start=1)]
         return _of_rows(path, rows, "id", "one object of ids and")
     if isinstance(given, list) and not isinstance(given[0], dict):
