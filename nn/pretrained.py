@@ -49,11 +49,15 @@ def network_and_lacking(
     model: str, config: Any, kind: str, dtype: Any, *, new_head: bool = False
 ) -> tuple[Any, list[str]]:
     """The network, and which weights its files lack, so that they were drawn at random; a pooler's, which only heads
-    read, and those of a new head aside."""
+    read, and those of a new head aside, which may have another shape than the head in the files."""
     with readable(model):
         load = getattr(import_transformers(), kind).from_pretrained
-        network, told = load(model, config=config, torch_dtype=dtype, output_loading_info=True)
-    inside = f"{network.base_model_prefix}." if new_head else ""
+        how = {"torch_dtype": dtype, "output_loading_info": True, "ignore_mismatched_sizes": new_head}
+        network, told = load(model, config=config, **how)
+        inside = f"{network.base_model_prefix}." if new_head else ""
+        mismatched = [key if isinstance(key, str) else key[0] for key in told["mismatched_keys"]]  # transformers 5 or 4
+        if other := [key for key in mismatched if key.startswith(inside)]:
+            raise ValueError(f"the weights {other[0]} have another shape than its config.json says")
     return network, sorted(key for key in told["missing_keys"] if key.startswith(inside) and "pooler" not in key)
 
 

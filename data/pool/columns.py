@@ -177,10 +177,32 @@ def _no_layout(source: Source, layout: Layout, missing: list[str]) -> InputError
             "--labels-file FILE if they stand in a second file."
         )
     separator = " Cells are parted by commas, semicolons or tabs." if len(source.columns) == 1 else ""
-    advice = f"{did_you_mean(missing, source.columns)}{separator} Name your columns with --sent1-column NAME and so on"
+    likely = _likely(source.columns)
+    named = " ".join(f"{flag} {name}" for flag, name in likely.items()) or "--sent1-column NAME and so on"
+    hint = f"{did_you_mean(missing, source.columns)}{separator}"
+    advice = f"{hint} Name your columns{', perhaps' if likely else ''} with {named}"
     return InputError(
         f"{source.path}: no column {', '.join(missing)} (it has {has}).{advice}; `swag-af pool --help` lists them."
     )
+
+
+_LIKELY = {
+    "--context-column": ("question", "query", "prompt", "stem", "goal", "context", "sentence"),
+    "--endings-column": ("choices", "options", "answers", "candidates", "endings", "a", "sol"),
+    "--label-column": ("label", "answer", "answerKey", "answer_idx", "correct", "gold"),
+}
+"""Names in datasets of questions whose layout is none of those that are built in."""
+
+
+def _likely(names: Sequence[str]) -> dict[str, str]:
+    """The flags that name a question, its options and which is right; empty where the columns do not look so."""
+    found = {flag: next((stem for stem in stems if _is_called(stem, names)), "") for flag, stems in _LIKELY.items()}
+    return found if all(found.values()) else {}
+
+
+def _is_called(stem: str, names: Sequence[str]) -> bool:
+    """Whether a column is called so, or several numbered ones are."""
+    return stem in names or len(listed(stem, tuple(names))) > 1
 
 
 def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:

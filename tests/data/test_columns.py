@@ -467,6 +467,16 @@ BAD_FILES = {
         "sent_1,start,golds,negative0\na,b,c,d\n",
         r"no column sent1, gold \(it has sent_1, .*Did you mean sent_1 for sent1, golds for gold\?",
     ),
+    "a question with options": (
+        "rows.csv",
+        "question,a0,a1,a2,answer\nWhy?,b,c,d,1\n",
+        "perhaps with --context-column question --endings-column a --label-column answer; `swag-af pool --help`",
+    ),
+    "a question without options": (
+        "rows.csv",
+        "question,answer\nWhy?,b\n",
+        "columns with --sent1-column NAME and so on",
+    ),
     "another separator": ("rows.csv", "sent1|start|gold\na|b|c\n", "parted by commas, semicolons or tabs"),
     "a test file": ("test.csv", "startphrase,sent1,sent2,ending0,ending1\na,b,c,d,e\n", "no column label, .*test file"),
     "no negatives column": ("rows.csv", "sent1,start,gold\na,b,c\n", "no column negatives"),

@@ -52,6 +52,23 @@ def test_a_new_head_alone_may_be_drawn(tmp_path: Path) -> None:
         read_network(model, read_config(model), "AutoModelForMultipleChoice", torch.float32)
 
 
+def test_a_head_of_another_shape_is_drawn_anew_and_a_body_of_another_shape_refused(tmp_path: Path) -> None:
+    """A model that was fine-tuned on three classes could not be a filter's."""
+    transformers = pytest.importorskip("transformers")
+    model = save_tiny_bert(tmp_path / "bert")
+    tuned = transformers.AutoModelForSequenceClassification.from_pretrained(model, num_labels=3)
+    tuned.save_pretrained(model)
+    network = read_network(model, read_config(model), "AutoModelForMultipleChoice", torch.float32, new_head=True)
+    body, expected = network.bert.state_dict(), tuned.bert.state_dict()
+    assert all(torch.equal(body[name], expected[name]) for name in expected)
+    assert network.classifier.weight.shape == (1, 32)
+    path = Path(model) / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8")) | {"intermediate_size": 64}
+    path.write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(InputError, match=r"the weights bert\.\S+ have another shape than its config\.json says"):
+        read_network(model, read_config(model), "AutoModelForMultipleChoice", torch.float32, new_head=True)
+
+
 def test_a_file_that_was_cut_short_and_a_folder_that_is_not_there_are_told(tmp_path: Path) -> None:
     folder = Path(save_tiny_bert(tmp_path / "bert"))
     whole = (folder / "model.safetensors").read_bytes()
