@@ -89,6 +89,12 @@ class Run:
     threads: int | None = None
     """The number of threads whose bits its filters have; None where that was not recorded."""
 
+    def __repr__(self) -> str:
+        rows, ways = self.start.shape
+        by = ", ".join(dict.fromkeys(record.filter for record in self.log))
+        done = f"{len(self.log):,} iterations" + (f" by {by}" if by else "")
+        return f"Run({rows:,} rows x {ways} endings, {done}{f', in {self.path}' if self.path else ''})"
+
     @property
     def is_matched(self) -> bool:
         """Whether wrong answers are right ones of other rows of the same group, filtered afterwards or not."""

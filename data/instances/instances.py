@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 
+from swag_af.data.brief import brief
 from swag_af.data.errors import InputError, told
 
 Kind = Literal["choices", "classes"]
@@ -98,6 +99,7 @@ class Texts:
         return np.repeat(np.arange(n), np.diff(self.offsets)) if self.kind == "choices" else np.arange(n)
 
 
+@brief
 @dataclass(frozen=True)
 class Instances:
     """A set of instances of one kind."""

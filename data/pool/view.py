@@ -61,6 +61,9 @@ class View:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __repr__(self) -> str:
+        return f"View({len(self):,} rows x {self.columns.shape[1]} candidates)"
+
     @property
     def shape(self) -> tuple[int, int]:
         """`(n, m)`."""

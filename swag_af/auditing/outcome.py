@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.data.brief import brief
 from swag_af.data.errors import UnknownNameError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
@@ -16,6 +17,7 @@ FoldKind = Literal["group", "random", "split"]
 instances, or the published splits."""
 
 
+@brief
 @dataclass(frozen=True)
 class Probe:
     """What one model found in one partial input, every instance scored by a fit that never saw it."""
@@ -84,6 +86,7 @@ class Association:
     """Pointwise mutual information with the label, in bits, smoothed."""
 
 
+@brief
 @dataclass(frozen=True)
 class Audit:
     """What was found in a dataset."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from swag_af.data.brief import brief
 from swag_af.data.errors import FormatError
 from swag_af.data.files import read_json
 from swag_af.data.manifests import check_manifest
@@ -102,6 +103,7 @@ class PaperRow:
     source: str
 
 
+@brief
 @dataclass(frozen=True, slots=True)
 class Baselines:
     """A finished grid."""

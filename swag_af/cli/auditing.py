@@ -17,6 +17,7 @@ from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import AnyModel, Data, check_models
 from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import SavedAudit, check_out, check_replaces, save_audit, saved_form
+from swag_af.data.brief import brief
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, remove
@@ -33,6 +34,7 @@ from swag_af.filters.registry import make_filter
 PAGE = "audit.html"
 
 
+@brief
 @dataclass(frozen=True)
 class Audited:
     """What the verb found in a dataset."""

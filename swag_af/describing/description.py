@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from swag_af.data.brief import brief
 from swag_af.data.captions.language import foreign_language
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances, Kind
@@ -17,6 +18,7 @@ from swag_af.describing.topics import Topics, n_batches, topics_of
 from swag_af.describing.verbs import Verbs, compare, count_verbs
 
 
+@brief
 @dataclass(frozen=True, slots=True)
 class Description:
     """What there is to say of a set."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from swag_af.data.brief import brief
 from swag_af.data.errors import UnknownNameError
 from swag_af.data.manifests import FORMAT
 from swag_af.diagnosing.agreement import Agreement
@@ -41,6 +42,7 @@ class OfFilter:
     more_candidates: Trend
 
 
+@brief
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """Why the curve of a run is not lower."""

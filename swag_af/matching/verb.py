@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl
@@ -51,6 +52,7 @@ OF_SWEEP, OF_WORK = "sweep.json", "identity.json"
 KIND = "matching"
 
 
+@brief
 @dataclass(frozen=True)
 class Matched:
     """What the verb made."""

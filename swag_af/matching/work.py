@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.files import read_array, remove_leftovers, write_array
@@ -63,6 +64,7 @@ class Models:
         return Models(lambda: RELEVANCE.make(options.relevance), SIMILARITY.make(options.similarity))
 
 
+@brief
 @dataclass(frozen=True)
 class Outcome:
     """What every query got."""

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from swag_af.data.brief import brief
 from swag_af.data.errors import FormatError
 from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.instances import Instances
@@ -63,6 +64,7 @@ class About:
     versions: dict[str, str]
 
 
+@brief
 @dataclass(frozen=True)
 class Refined:
     """A folder of `refine`."""

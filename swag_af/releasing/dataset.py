@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from swag_af.data.brief import brief
 from swag_af.data.captions.context_set import join_near_duplicates
 from swag_af.data.errors import ExhaustedError, InputError, several
 from swag_af.data.run import Run
@@ -24,6 +25,7 @@ Found = Sequence[tuple[Example, Judgement | None]]
 """Examples whose answer is gold, at most one per context, each with its judgement where there are verdicts."""
 
 
+@brief
 @dataclass(frozen=True)
 class Dataset:
     """Everything that the writers need."""
