@@ -16,17 +16,21 @@ from typing import BinaryIO
 from swag_af.data.errors import InputError
 from swag_af.data.progress import note
 
+OUT = "Wait until it is done, or choose another --out."
+
 
 @contextmanager
-def alone(path: Path, *, is_told: bool = True, waits: bool = True, called: Path | None = None) -> Iterator[None]:
+def alone(
+    path: Path, *, is_told: bool = True, waits: bool = True, called: Path | None = None, advice: str = OUT
+) -> Iterator[None]:
     """In such a block for `path`, a file or folder that need not be there yet, is one process or thread at a time.
 
     Whoever has to wait says so on standard error, unless what is waited for is short and `is_told` is not set; or
-    InputError is raised, where nobody `waits`; both name what the user named, `called`. Who cannot lock, for want of
-    locks in the file system, says so and goes on without. Nothing is left beside `path`.
+    InputError is raised with `advice`, where nobody `waits`; both name what the user named, `called`. Who cannot lock,
+    for want of locks in the file system, says so and goes on without. Nothing is left beside `path`.
     """
     place = _place(path)
-    file = _held(path, place, called or path, is_told=is_told, waits=waits)
+    file = _held(path, place, called or path, is_told=is_told, refusal="" if waits else advice)
     try:
         yield
     finally:
@@ -46,7 +50,7 @@ def _place(path: Path) -> Path:
     return path.with_name(f".{path.name}.lock")
 
 
-def _held(path: Path, place: Path, called: Path, *, is_told: bool, waits: bool) -> BinaryIO:
+def _held(path: Path, place: Path, called: Path, *, is_told: bool, refusal: str) -> BinaryIO:
     """The lock's file, open and locked."""
     while True:
         try:
@@ -57,7 +61,7 @@ def _held(path: Path, place: Path, called: Path, *, is_told: bool, waits: bool) 
             _check_links(place)
             continue
         try:
-            _lock(file, called, is_told=is_told, waits=waits)
+            _lock(file, called, is_told=is_told, refusal=refusal)
         except BaseException:
             file.close()
             raise
@@ -73,12 +77,12 @@ def _check_links(place: Path) -> None:
         raise InputError(f"{dangling}: a link to what is not there. Make the folder that it names, or remove the link.")
 
 
-def _lock(file: BinaryIO, path: Path, *, is_told: bool, waits: bool) -> None:
-    """Lock it; waits until whoever holds it lets it go, or raises InputError."""
+def _lock(file: BinaryIO, path: Path, *, is_told: bool, refusal: str) -> None:
+    """Lock it; waits until whoever holds it lets it go, or raises InputError where there is a `refusal`."""
     if seize(file, path):
         return
-    if not waits:
-        raise InputError(f"{path}: another process is at work on this. Wait until it is done, or choose another --out.")
+    if refusal:
+        raise InputError(f"{path}: another process is at work on this. {refusal}")
     if is_told:
         note(f"{path}: another process is at work on this. Waiting until it is done.")
     fcntl.flock(file, fcntl.LOCK_EX)

@@ -16,7 +16,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from swag_af.data.errors import InputError, several
+from swag_af.data.errors import InputError, several, told
 from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.records import parse_record
 from swag_af.data.urls import command
@@ -299,7 +299,10 @@ def _verdict_of(record: Any, where: str) -> Verdict:
     line = parse_record(record, _Line, f"{where}: not a verdict", "Mend or remove it.", error=InputError)
     item = Item(line.row, line.columns, line.round)
     ratings = cast("tuple[Rating, ...]", line.ratings)  # `check_verdict` says where they are none
-    return check_verdict(Verdict(item, line.annotator, ratings, line.best, line.second, line.seconds), where)
+    found = check_verdict(Verdict(item, line.annotator, ratings, line.best, line.second, line.seconds), where)
+    if line.item not in ("", item.id):
+        raise InputError(f"{where}: item {told(line.item)}, where row and round are of {item.id}. Mend or remove it.")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +317,8 @@ class _Line:
     second: int
     round: int
     seconds: float = 0.0
+    item: str = ""
+    """The same as row and round, where it is given."""
 
 
 def check_verdict(verdict: Verdict, where: str) -> Verdict:

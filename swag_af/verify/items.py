@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, delete, exists, func, insert, literal, or_, select, true, update
 
+from swag_af.data.errors import InputError
 from swag_af.data.pool.guarded import n_marked
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
@@ -74,6 +75,18 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
             connection.execute(delete(settings).where(settings.c.name == "rules"))
             connection.execute(insert(settings).values(name="rules", value=now))
         return connection.scalar(select(func.count()).select_from(items).where(items.c.round == 0)) or 0
+
+
+def check_limit(store: Store, n_rows: int, limit: int | None) -> None:
+    """Raise InputError where a study of some of the `n_rows` contexts is started without saying of how many: all the
+    others would be laid out for good."""
+    with store.engine.connect() as connection:
+        n = connection.scalar(select(func.count()).select_from(items).where(items.c.round == 0)) or 0
+    if limit is None and 0 < n < n_rows:
+        raise InputError(
+            f"this verification shows {n:,} of {n_rows:,} contexts, and without --limit it would show all from now on. "
+            f"Give --limit {n} again, or --limit {n_rows} for all."
+        )
 
 
 def is_begun(store: Store) -> bool:

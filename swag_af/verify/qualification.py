@@ -151,6 +151,8 @@ def parse_question(record: Mapping[str, Any], where: str) -> QualificationQuesti
             not question.best or not places <= set(range(n)),
             f"best and second are places from 0 to {n - 1}, and best names one at least",
         ),
+        (len(best) == 1 and best == second, "best and second are the same place, and nobody can choose one for both"),
+        (len({ending.strip() for ending in endings}) < n, "two of its endings are the same"),
     )
     fault = next((text for wrong, text in faults if wrong), None)
     if fault is not None:

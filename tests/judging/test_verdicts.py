@@ -245,6 +245,7 @@ def test_a_verdict_given_twice_is_named(tmp_path):
     ("name", "value"),
     [
         ("row", float("inf")),
+        ("item", "9-0"),
         ("row", 1.5),
         ("row", -1),
         ("round", -1),

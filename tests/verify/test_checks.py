@@ -16,6 +16,7 @@ from verify_people import Browser, Clock, judge_next, make_client, make_desk, ma
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
+from swag_af.data.locks import alone
 from swag_af.data.run import Run
 from swag_af.verify.checks import N_NONSENSE, Attention, check_of, draw_checks, passes
 from swag_af.verify.desk import Answer, Desk
@@ -470,6 +471,23 @@ def test_a_start_that_is_refused_settles_nothing(run: Run, tmp_path: Path) -> No
     assert make_desk(run, seed=2).store.settings["seed"] == open_store(run.path).settings["seed"] == 2
     with pytest.raises(InputError, match=r"other seed \(2, now 3\)"):
         make_desk(run, seed=3)
+
+
+def test_a_second_server_for_the_same_answers_is_refused(run: Run) -> None:
+    """It laid out items by its own options, and the first could never be started again."""
+    assert run.path is not None
+    with alone(run.path / "verification"), pytest.raises(InputError, match="Stop that server first"):
+        serve(ServeOptions(run.path, port=0), say=lambda *lines: None)
+
+
+def test_a_limited_study_is_not_started_without_its_limit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All contexts were laid out for good, and none was left for checks and questions."""
+    told_at_start(run, monkeypatch, limit=6)
+    with pytest.raises(InputError, match=rf"shows 6 of {LARGE} contexts.* Give --limit 6 again, or --limit {LARGE}"):
+        told_at_start(run, monkeypatch)
+    assert "(8 items)" in told_at_start(run, monkeypatch, limit=8)
+    assert f"({LARGE} items)" in told_at_start(run, monkeypatch, limit=LARGE)
+    assert f"({LARGE} items)" in told_at_start(run, monkeypatch)
 
 
 def test_what_a_start_does_not_do_is_told(run: Run) -> None:

@@ -377,6 +377,8 @@ BAD_QUESTIONS = [
     ('{"sent1": "A.", "start": "He", "endings": ["a"], "best": 0}', "from two to nine"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 2}', "places from 0 to 1"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": [], "ratings": null}', "names one at least"),
+    ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "second": 0}', "the same place"),
+    ('{"sent1": "A.", "start": "He", "endings": ["a", "a "], "best": 0}', "two of its endings are the same"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": ["likely"]}', "1 ratings for 2"),
     (
         '{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": ["good", null]}',

@@ -378,6 +378,9 @@ def test_an_incomplete_answer_is_dropped_with_its_reason(
         ({"task": "0" * 16}, r"line 2: no task '0{16}' in the key"),
         ({"rating1": "lkely"}, "line 2: 'lkely' is none of likely, unlikely, gibberish"),
         ({"best": "7"}, "line 2: best '7'"),
+        ({"seconds": "0:45"}, "line 2: '0:45' is no number of seconds"),
+        ({"seconds": "-5"}, "line 2: '-5' is no number of seconds"),
+        ({"seconds": "inf"}, "line 2: 'inf' is no number of seconds"),
     ],
 )
 def test_a_fault_is_told_with_its_line(run: Run, folder: Path, change: dict[str, str], says: str) -> None:
@@ -442,6 +445,56 @@ def test_replies_without_the_texts_are_read(run: Run, folder: Path) -> None:
     (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
     rows = [{name: row[name] for name in row if not name.startswith("ending")} for row in table_of(path)]
     assert imported(run, [write_table(path, rows)], folder) == said
+
+
+def test_seconds_may_have_a_decimal_comma(run: Run, folder: Path) -> None:
+    said = verdicts_on(run, 4, annotators=1)
+    (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
+    rows = [row | {"seconds": "12,5"} for row in table_of(path)]
+    assert {verdict.seconds for verdict in imported(run, [write_table(path, rows)], folder)} == {12.5}
+
+
+def test_two_files_of_one_name_do_not_make_one_person_of_two(run: Run, folder: Path) -> None:
+    """All that the second person had said was dropped as answered before."""
+    tasks = exported(run, folder, "csv")
+    files = []
+    for name in ("alice", "bob"):
+        (path,) = from_csv(tasks, [Person(run, verdicts_on(run, 4, annotators=1), "worker-0")])
+        (folder / name).mkdir()
+        rows = [row | {"annotator": ""} for row in table_of(path)]
+        files.append(write_table(folder / name / "tasks.csv", rows))
+    with pytest.raises(InputError, match=r"bob/tasks\.csv: has rows without an annotator.*/alice/tasks\.csv does"):
+        imported(run, files, folder)
+    assert {verdict.annotator for verdict in imported(run, files[:1] * 2, folder)} == {"tasks"}
+
+
+@pytest.mark.parametrize("to", ["radios", "json", "label-studio", "label-studio twice"])
+def test_several_answers_to_one_question_are_left_out_and_counted(run: Run, folder: Path, to: str) -> None:
+    """The last of them counted on one platform, the first on another."""
+    assert run.path is not None
+    people = [Person(run, verdicts_on(run, 4, annotators=1), "worker-0")]
+    if to.startswith("label-studio"):
+        (path,) = from_label_studio(exported(run, folder, "label-studio"), people)
+        tasks = json.loads(path.read_text(encoding="utf-8"))
+        results = tasks[0]["annotations"][0]["result"]
+        best = next(result for result in results if result["from_name"] == "best")
+        if to == "label-studio":
+            best["value"]["choices"] = ["1", "2"]
+        else:
+            results.append(best)
+        path.write_text(json.dumps(tasks), encoding="utf-8")
+    else:
+        (path,) = from_mturk(exported(run, folder, "mturk"), people, how=to)
+        rows = table_of(path)
+        if to == "radios":
+            rows[0] |= {"Answer.best.1": "true", "Answer.best.2": "true"}
+        else:
+            (given,) = json.loads(rows[0]["Answer.taskAnswers"])
+            rows[0]["Answer.taskAnswers"] = json.dumps([given | {"best": {"1": True, "2": True}}])
+        write_table(path, rows)
+    done = import_verdicts(ImportOptions(run.path, (path,), folder / "tasks.key.json", folder / "verdicts.jsonl"))
+    assert done.dropped == {"several answers to one question": 1}
+    assert len(done.verdicts) == N - 1
 
 
 def test_a_file_given_twice_counts_once(run: Run, folder: Path) -> None:

@@ -201,6 +201,20 @@ def test_an_answer_sent_twice_is_kept_once(client: TestClient, desk: Desk) -> No
     assert len(desk.store.verdicts()) == 1
 
 
+def test_another_answer_from_another_tab_is_told_to_be_left_out(client: TestClient, desk: Desk) -> None:
+    """It was said that nothing has changed, and the second answer was gone."""
+    ann = Browser(client, "ann").begin()
+    task, form = ann.task, ann.form()
+    client.post(f"/item/{task}", data=form)
+    (kept,) = desk.store.verdicts()
+    other = form | {"best": form["second"], "second": form["best"]}
+    page = client.post(f"/item/{task}", data=other)
+    assert page.url.path == f"/item/{task}"
+    assert "what you chose now is not kept" in page.text
+    assert re.search(rf'name="best" value="{form["best"]}" [^>]* checked', page.text)
+    assert desk.store.verdicts() == [kept]
+
+
 def test_the_previous_answer_is_shown_and_can_be_changed(client: TestClient, desk: Desk) -> None:
     ann = Browser(client, "ann").begin()
     ann.send(best=5, second=0)

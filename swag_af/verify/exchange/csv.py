@@ -17,11 +17,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, told
 from swag_af.data.files import parse_json, write_text
 from swag_af.data.sources import read_csv as csv_rows
 from swag_af.data.sources import separator_of
-from swag_af.verify.exchange.tasks import Reply, Task
+from swag_af.verify.exchange.tasks import SEVERAL, Reply, Task
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A spreadsheet takes a cell that begins so for a formula."""
@@ -60,10 +60,20 @@ def read_csv(path: Path) -> Iterator[Reply]:
     for where, row in _rows(path, "task", "best", "second"):
         ratings = {i: row[f"rating{i}"] for i in _numbers(row, "rating")}
         if any((*ratings.values(), row["best"], row["second"])):
-            annotator = row.get("annotator") or path.stem
-            seconds = _seconds(row.get("seconds"))
+            named = row.get("annotator", "")
+            who = {"annotator": named or path.stem, "named_after": "" if named else str(path)}
+            seconds = _seconds(row.get("seconds"), where)
             best, second = row["best"], row["second"]
-            yield Reply(where, row["task"], annotator, ratings, best, second, seconds, endings=_endings(row))
+            yield Reply(
+                where,
+                row["task"],
+                **who,
+                ratings=ratings,
+                best=best,
+                second=second,
+                seconds=seconds,
+                endings=_endings(row),
+            )
 
 
 def read_prolific(path: Path) -> Iterator[Reply]:
@@ -75,7 +85,7 @@ def read_prolific(path: Path) -> Iterator[Reply]:
         named = {heading.lower().replace("_", " "): value for heading, value in row.items()}
         annotator = named.get("participant id") or named.get("prolific pid") or ""
         ratings = {i: answers[f"rating{i}"] for i in _numbers(answers, "rating")}
-        seconds = _seconds(named.get("time taken"))
+        seconds = _seconds(named.get("time taken"), where)
         left_out = _left_out(named.get("submission status") or named.get("status"))
         best, second = answers["best"], answers.get("second", "")
         yield Reply(where, row["task"], annotator, ratings, best, second, seconds, left_out, _endings(row))
@@ -84,10 +94,11 @@ def read_prolific(path: Path) -> Iterator[Reply]:
 def read_mturk(path: Path) -> Iterator[Reply]:
     """Replies in the results of a batch, whichever of its three ways of writing answers MTurk chose."""
     for where, row in _rows(path, "Input.task", "WorkerId"):
-        answers = _mturk_answers(row, where)
+        answers, is_double = _mturk_answers(row, where)
         ratings = {i: answers[f"rating{i}"] for i in _numbers(answers, "rating")}
         best, second = answers.get("best", ""), answers.get("second", "")
-        seconds, left_out = _seconds(row.get("WorkTimeInSeconds")), _left_out(row.get("AssignmentStatus"))
+        seconds = _seconds(row.get("WorkTimeInSeconds"), where)
+        left_out = _left_out(row.get("AssignmentStatus")) or (SEVERAL if is_double else None)
         texts = {i: html.unescape(text) for i, text in _endings(row, "Input.").items()}
         yield Reply(where, row["Input.task"], row["WorkerId"], ratings, best, second, seconds, left_out, texts)
 
@@ -153,13 +164,15 @@ def _numbers(names: Mapping[str, Any], prefix: str) -> list[int]:
     return sorted(int(match[1]) for match in found if match)
 
 
-def _seconds(text: str | None) -> float:
-    """A number of seconds, 0 where there is none."""
+def _seconds(text: str | None, where: str) -> float:
+    """A number of seconds, perhaps with a decimal comma, 0 where the cell is empty; InputError where it is none."""
     try:
-        seconds = float(text or 0)
+        seconds = float((text or "0").replace(",", "."))
     except ValueError:
-        return 0.0
-    return max(0.0, seconds) if isfinite(seconds) else 0.0
+        seconds = -1.0
+    if seconds < 0 or not isfinite(seconds):
+        raise InputError(f"{where}: {told(text)} is no number of seconds. Mend that, or empty the cell.")
+    return seconds
 
 
 def _left_out(status: str | None) -> str | None:
@@ -167,26 +180,30 @@ def _left_out(status: str | None) -> str | None:
     return known.replace("-", " ") if known in LEFT_OUT else None
 
 
-def _mturk_answers(row: Mapping[str, str], where: str) -> dict[str, str]:
-    """`Answer.best` as it stands, `Answer.best.2` that is true, or all of them in `Answer.taskAnswers`."""
-    answers = {}
+def _mturk_answers(row: Mapping[str, str], where: str) -> tuple[dict[str, str], bool]:
+    """`Answer.best` as it stands, `Answer.best.2` that is true, or all of them in `Answer.taskAnswers`; and whether one
+    has several answers."""
+    answers = dict[str, str]()
+    is_double = False
     for heading, value in row.items():
         if heading.startswith("Answer."):
             name, _, choice = heading.removeprefix("Answer.").partition(".")
             if not choice:
                 answers[name] = value
             elif value.lower() == "true":
+                is_double |= name in answers
                 answers[name] = choice
     if "taskAnswers" not in answers:
-        return answers
+        return answers, is_double
     try:
         (given,) = parse_json(answers["taskAnswers"], where)
-        return {name: _chosen(value) for name, value in given.items()}
+        chosen = {name: _chosen(value) for name, value in given.items()}
+        return {name: next(iter(one), "") for name, one in chosen.items()}, any(len(one) > 1 for one in chosen.values())
     except (ValueError, TypeError, AttributeError):  # InputError among them
         raise InputError(f"{where}: Answer.taskAnswers is not JSON of one form. Download the results again.") from None
 
 
-def _chosen(value: Any) -> str:
-    if isinstance(value, dict):
-        return next((str(choice) for choice, is_chosen in value.items() if is_chosen), "")
-    return str(value)
+def _chosen(value: Any) -> list[str]:
+    return (
+        [str(choice) for choice, is_chosen in value.items() if is_chosen] if isinstance(value, dict) else [str(value)]
+    )

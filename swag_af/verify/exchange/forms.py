@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json, write_text
 from swag_af.judging.verdicts import RATINGS
-from swag_af.verify.exchange.tasks import BEST, SECOND, Reply, Task, brief_of
+from swag_af.verify.exchange.tasks import BEST, SECOND, SEVERAL, Reply, Task, brief_of
 
 LABEL_STUDIO = """<View>
   <Header value={brief} size="5"/>
@@ -156,11 +156,10 @@ def _numbered(name: str, given: Mapping[str, Any]) -> dict[int, Any]:
 
 
 def _label_studio_reply(where: str, mark: str, annotation: dict[str, Any], endings: Mapping[int, str]) -> Reply:
-    chosen = {
-        result["from_name"]: str(result["value"]["choices"][0])
-        for result in annotation.get("result") or []
-        if result.get("type") == "choices"
-    }
+    chosen, is_double = dict[str, str](), False
+    for result in (one for one in annotation.get("result") or [] if one.get("type") == "choices"):
+        is_double |= result["from_name"] in chosen or len(result["value"]["choices"]) > 1
+        chosen[result["from_name"]] = str(result["value"]["choices"][0])
     who = annotation.get("completed_by")
     return Reply(
         where,
@@ -170,7 +169,7 @@ def _label_studio_reply(where: str, mark: str, annotation: dict[str, Any], endin
         best=chosen.get("best", ""),
         second=chosen.get("second", ""),
         seconds=float(annotation.get("lead_time") or 0.0),
-        left_out="cancelled" if annotation.get("was_cancelled") else None,
+        left_out="cancelled" if annotation.get("was_cancelled") else SEVERAL if is_double else None,
         endings=endings,
     )
 

@@ -35,6 +35,8 @@ from swag_af.judging.verdicts import (
 from swag_af.verify.presentation import shown_item
 
 KIND = "verification key"
+SEVERAL = "several answers to one question"
+"""Why a reply does not count that chose more than one of what only one can be."""
 
 
 def _brief(what: str, meanings: Mapping[Rating, str]) -> str:
@@ -82,6 +84,8 @@ class Reply:
     """Why it does not count, if the platform reports so."""
     endings: Mapping[int, str] = field(default_factory=dict)
     """The texts that the file has beside the answers, by the number of the ending shown."""
+    named_after: str = ""
+    """The file after which the annotator is called, where the row names none."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,13 @@ def verdicts_of(
     verdicts: dict[tuple[Item, str], Verdict] = {}
     dropped = Counter[str]()
     faults = []
+    file_of = dict[str, str]()
     for reply in replies:
+        if reply.named_after and file_of.setdefault(reply.annotator, reply.named_after) != reply.named_after:
+            raise InputError(
+                f"{reply.named_after}: has rows without an annotator, whom the name of the file would name, as that of "
+                f"{file_of[reply.annotator]} does. Fill in the column, or rename one file."
+            )
         if reply.task not in key.tasks:
             faults.append(f"{reply.where}: no task {reply.task!r} in the key")
             continue

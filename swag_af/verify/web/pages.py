@@ -32,7 +32,12 @@ TASK_PATTERN = re.compile(r"[\w-]{1,32}", re.ASCII)
 PLATFORM_PARAMETERS = {"study": ("STUDY_ID", "hitId"), "submission": ("SESSION_ID", "assignmentId")}
 """Query parameters of the link that are kept with the annotator: Prolific's, Mechanical Turk's."""
 
-NOTES = {"1": "Your answer is kept.", "2": "That answer was kept before; nothing has changed."}
+NOTES = {
+    "1": "Your answer is kept.",
+    "2": "That answer was kept before; nothing has changed.",
+    "3": "You answered this item before, perhaps in another tab: what you chose now is not kept. Here is that answer, "
+    "which you may change.",
+}
 """What the next page says of the answer sent last, by the parameter `kept`."""
 
 router = APIRouter()
@@ -122,7 +127,7 @@ def _platform_id(request: Request, names: tuple[str, ...]) -> str:
     return next((value for value in given if ID_PATTERN.fullmatch(value)), "")
 
 
-@router.get("/healthz")
+@router.api_route("/healthz", methods=["GET", "HEAD"])
 def health(site: SiteDep) -> Response:
     """For programs that watch the server: `ok` while it answers and its database can be read."""
     try:
@@ -194,9 +199,9 @@ def next_item(visit: VisitDep, kept: str = "") -> Response:
 
 
 @router.get("/item/{number}")
-def one_item(visit: VisitDep, number: str) -> Response:
+def one_item(visit: VisitDep, number: str, kept: str = "") -> Response:
     """An item in hand, or an earlier answer, which may be changed."""
-    return _task_page(visit, _task_of(visit, number))
+    return _task_page(visit, _task_of(visit, number), note=NOTES.get(kept, ""))
 
 
 @router.post("/item/{number}")
@@ -213,9 +218,16 @@ def post_answer(request: Request, visit: PostingDep, fields: FieldsDep, number: 
     except InputError:  # paused or shut out: the draft is there if they are let in again
         visit.desk.keep_draft(task.id, who, session, draft_of(fields))
         return RedirectResponse("/item", 303)  # which says why
-    response = RedirectResponse(f"/item?kept={1 if new else 2}", 303)
+    response = RedirectResponse("/item?kept=1" if new else _where_kept(_task_of(visit, number), given), 303)
     set_cookie(response, request, ANNOTATOR, visit.site.signer, visit.session)  # nobody at work is logged out
     return response
+
+
+def _where_kept(task: Row[Any], given: Answer) -> str:
+    """Where to go on with an answer that came after another: on where it is the same, sent twice; back to the kept one
+    where it differs."""
+    is_same = (list(task.ratings), task.best, task.second) == (list(given.ratings), given.best, given.second)
+    return "/item?kept=2" if is_same else f"/item/{task.id}?kept=3"
 
 
 @router.post("/item/{number}/draft")

@@ -24,6 +24,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import named_by, read_text
+from swag_af.data.locks import alone
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import guards_of
 from swag_af.data.run import Run, open_run
@@ -33,7 +34,7 @@ from swag_af.data.watching import every
 from swag_af.judging.verdicts import N_ENDINGS
 from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.items import is_begun, lay_out, rows_left_out, rules_of
+from swag_af.verify.items import check_limit, is_begun, lay_out, rows_left_out, rules_of
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.prospects import check_prospects
 from swag_af.verify.qualification import (
@@ -55,25 +56,39 @@ CHECKPOINT_SECONDS = 60.0
 
 def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
     """Serve the pages until interrupted; `say` prints lines."""
-    listener = listen(options.host, options.port)
-    with listener:
+    with listen(options.host, options.port) as listener:
         run = open_run(options.run)
         run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
-        questions = read_questions(options.qualification)
-        store = open_verification(run, options)
-        warning = check_prospects(run, options.iteration, is_begun=is_begun(store))
-        keys = read_keys(options.run)
-        token = options.admin_token or keys.admin_token
-        site = _site(run, store, questions, keys.secret, options)  # refuses before anything is laid out for good
-        n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
-        say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
-        if warning is not None:
-            say("", f"Warning: {warning}")
-        config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
-        with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
-            uvicorn.Server(config).run(sockets=[listener])
-        store.close()
-        say("", "Stopped. Every answer is kept; the same command goes on.")
+        with _alone(options):
+            _serve(listener, run, options, say)
+
+
+def _serve(listener: socket.socket, run: Run, options: ServeOptions, say: Callable[..., None]) -> None:
+    questions = read_questions(options.qualification)
+    store = open_verification(run, options)
+    check_limit(store, len(run.pool.contexts), options.limit)
+    warning = check_prospects(run, options.iteration, is_begun=is_begun(store))
+    keys = read_keys(options.run)
+    token = options.admin_token or keys.admin_token
+    site = _site(run, store, questions, keys.secret, options)  # refuses before anything is laid out for good
+    n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
+    say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
+    if warning is not None:
+        say("", f"Warning: {warning}")
+    config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
+    with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
+        uvicorn.Server(config).run(sockets=[listener])
+    store.close()
+    say("", "Stopped. Every answer is kept; the same command goes on.")
+
+
+def _alone(options: ServeOptions) -> contextlib.AbstractContextManager[None]:
+    """One server at a time for the answers in a run's folder: a second one would lay out items by its own options, for
+    both."""
+    if options.database is not None:
+        return contextlib.nullcontext()
+    folder = options.run / FOLDER
+    return alone(folder, waits=False, called=folder, advice="Stop that server first; its options hold for the study.")
 
 
 @contextlib.contextmanager

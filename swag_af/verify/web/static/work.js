@@ -75,7 +75,8 @@ if (form) {
       const answer = await post(form.dataset.draft);
       if (mine !== newest || sending) return; // a newer one is under way
       if (answer.ok) { tries = 0; dropHere(); if (unsaved) setUnsaved(""); return; }
-      setUnsaved(`Not saved: the server says no (${answer.status}). Your choices stay in this browser; load the page again.`);
+      const why = answer.status === 409 ? "this item was answered, perhaps in another tab" : `the server says no (${answer.status})`;
+      setUnsaved(`Not saved: ${why}. Your choices stay in this browser; load the page again.`);
       if (answer.status < 500 && answer.status !== 429) return;
     } catch {
       if (mine !== newest || sending) return;
