@@ -50,6 +50,11 @@ class Registry:
         base, argument, written = self._read(name)
         factory = self.find(base)
         takes = getattr(factory, "argument", None)
+        if twice := sorted(settings.keys() & written.keys()):
+            raise InputError(f"{self.kind} {name}: {twice[0]} is given twice.")
+        for key, value in settings.items():
+            if is_beyond_use(key, value):
+                raise InputError(f"{self.kind} {base!r}: {key}={value} is infinite, no number, or too large.")
         settings |= self.in_brackets(name)
         if argument is not None and takes in written:
             raise InputError(f"{self.kind} {name}: {takes} is given twice.")

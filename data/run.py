@@ -71,7 +71,7 @@ class Timing:
 _Record = TypeVar("_Record", Iteration, Timing)
 
 
-@dataclass
+@dataclass(eq=False)
 class Run:
     """The state and history of one filtering run, or one matching. Make one with `begin_run`, or `open_run(folder)`."""
 

@@ -85,6 +85,9 @@ def _check_scores(fitted: Filter, view: View, scores: np.ndarray, rng: np.random
     few = View(view.pool, view.rows[some], view.columns[some][:, :2])
     if not _close(fitted.score(few), scores[some][:, :2], 1e-4):
         raise _broken(3, fitted, "a candidate scored among fewer candidates scores otherwise")
+    heads = dict(fitted.member_scores(view)) if hasattr(fitted, "member_scores") else {}
+    if fitted.name in heads and not _close(heads[fitted.name], scores, 1e-5):
+        raise _broken(3, fitted, f"member_scores has other scores under its own name, {fitted.name!r}")
     rows, columns = rng.integers(n, size=N_ALONE), rng.integers(m, size=N_ALONE)
     each = [
         fitted.score(View(view.pool, view.rows[[i]], view.columns[[i], [j]][:, None]))

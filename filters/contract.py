@@ -39,7 +39,7 @@ class Filter(Protocol):
     * `fit_record() -> dict[str, Any]`, after a fit what it chose and reached, which is logged; where its `converged` is
       false, the fit learned nothing, and no candidate is replaced by its scores;
     * `member_scores(view) -> dict[str, np.ndarray]`, the scores (n, m) of each of its heads, which are logged and
-      decide nothing;
+      decide nothing, but for one of the filter's own name: that must be what `score` gives, and spares a second pass;
     * `reads_rows`, true where the candidates of a row are read together, so that their scores depend on each other: it
       can audit, and take part in no loop;
     * `said() -> list[str]`, what is to be told of the scores since this was last asked, a line each.

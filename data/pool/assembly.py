@@ -32,7 +32,9 @@ def parts_from_texts(
 ) -> tuple[dict[str, Any], Vocabulary, list[Shard]]:
     """Manifest, vocabulary and shards of `CandidatePool.from_texts`."""
     _check_given(contexts, negatives, features, feature_names)
+    contexts, negatives = list(contexts), list(negatives)  # columns of tables count rows by their labels
     _check_groups(groups, len(contexts))
+    groups = None if groups is None else groups.copy()  # the caller may change it
     named = load_tagger(tagger) if tagger != NO_TAGGER else None
     maker, keys = RowMaker(flag, normalise=normalise, feature_names=feature_names), RowKeys()
     lengths = LengthHits()
@@ -55,6 +57,11 @@ def parts_from_texts(
     return with_feature_names(manifest, maker.feature_names), tagged(vocabulary, named), shards
 
 
+def _is_listed(given: object) -> bool:
+    """Whether it is a list, an array or a column of a table, and no table."""
+    return is_list(given) and not hasattr(given, "columns")
+
+
 def _check_given(
     contexts: Sequence[Context],
     negatives: Sequence[Sequence[str]],
@@ -62,13 +69,13 @@ def _check_given(
     feature_names: Sequence[str] | None,
 ) -> None:
     for what, given in (("contexts", contexts), ("negatives", negatives)):
-        if not is_list(given):
+        if not _is_listed(given):
             raise InputError(f"{what}: a {type(given).__name__}, where a list is due, an entry a row.")
     strange = next((i for i, one in enumerate(contexts) if not isinstance(one, Context)), None)
     if strange is not None:
-        what = type(contexts[strange]).__name__
+        what = type(list(contexts)[strange]).__name__
         raise InputError(f"contexts, row {strange}: a {what}, where a swag_af.Context(sent1, start, gold) is due.")
-    if len(contexts) != len(negatives) or not contexts:
+    if len(contexts) != len(negatives) or not len(contexts):
         raise InputError(
             f"{len(contexts)} contexts and {len(negatives)} lists of negatives: give one list a context, and "
             "at least one."

@@ -434,7 +434,13 @@ class CandidatePool:
         """The texts of candidates `columns` (n, m) of `rows` (n,), by row; empty where a row has fewer. As `text`, for
         many."""
         found: list[list[str]] = [[]] * len(rows)
-        m = columns.shape[1]
+        rows, columns, m = np.asarray(rows), np.asarray(columns), np.shape(columns)[1]
+        if columns.min(initial=0) < 0 or rows.min(initial=0) < 0 or rows.max(initial=0) >= len(self):
+            raise InputError(
+                f"a row or a candidate that is not there: the pool has {len(self):,} rows; all count from 0."
+            )
+        is_there = columns < self.counts[rows][:, None]  # (n, m)
+        columns = np.where(is_there, columns, 0)
         shard_of = np.searchsorted(self._offsets, rows, side="right") - 1
         for i in np.unique(shard_of):
             here = np.flatnonzero(shard_of == i)
@@ -446,6 +452,8 @@ class CandidatePool:
                 texts = [text or self.vocabulary.text(ids) for text, ids in zip(texts, made, strict=True)]
             for k, place in enumerate(here.tolist()):
                 found[place] = texts[k * m : (k + 1) * m]
+        for i, j in np.argwhere(~is_there).tolist():
+            found[i][j] = ""
         return found
 
     def texts_of_row(self, row: int) -> list[str]:
@@ -527,11 +535,12 @@ class CandidatePool:
     ) -> "CandidatePool":
         """Write the pool to folder `path` and return it as opened from there.
 
-        With `rows` (n,), rising, the pool has these alone, and nothing is said of what was counted over all;
-        `changes` go into its manifest. Raises InputError when something exists there, unless `force` is given and it is
-        a pool.
+        With `rows` (n,), rising numbers or a mask (N,), the pool has these alone, and nothing is said of what was
+        counted over all; `changes` go into its manifest. Raises InputError for other rows, and when something exists
+        there, unless `force` is given and it is a pool.
         """
         path = Path(path)
+        rows = None if rows is None else self._chosen(np.asarray(rows))
         check_replaceable(path, "pool", force=force)
         with replacing(path) as temporary:
             entries: list[dict[str, Any]] = []
@@ -544,6 +553,17 @@ class CandidatePool:
                 made_by["lms_path"] = link((self.path / made_by["lms_path"]).resolve(), path)
             finish_pool(temporary, self.vocabulary, entries, made_by | dict(changes or {}))
         return CandidatePool.open(path)
+
+    def _chosen(self, rows: np.ndarray) -> np.ndarray:
+        """(n,) the numbers of chosen rows."""
+        numbers = np.flatnonzero(rows) if rows.dtype == bool and rows.shape == (len(self),) else rows
+        if numbers.ndim != 1 or not len(numbers) or numbers.dtype.kind not in "iu" or (np.diff(numbers) <= 0).any():
+            raise InputError(
+                f"rows: {rows.dtype} {rows.shape}, where rising numbers are due, or a mask ({len(self)},)."
+            )
+        if numbers[0] < 0 or numbers[-1] >= len(self):
+            raise InputError(f"rows: from {numbers[0]} to {numbers[-1]}; the pool has {len(self):,}, from 0.")
+        return numbers
 
     def _parts(self, rows: np.ndarray | None) -> Iterator[tuple[list[Context], dict[str, np.ndarray]]]:
         """Contexts and tables of every shard; with `rows` (n,), of those rows, and of no shard that has none."""

@@ -22,8 +22,15 @@ def entailment(firsts: Sequence[str], seconds: Sequence[str], folder: Path | str
     """(q,) the probability that each of `seconds` follows from its first, by the model in `folder`.
 
     For all pairs of many texts encode them once: `model.filter.encode_texts` and `compare`, then `shares` and
-    `entailment_class`.
+    `entailment_class`. Raises InputError for lists of other lengths, or of something else than texts.
     """
+    are_lists = not isinstance(firsts, str) and not isinstance(seconds, str)
+    if (
+        not are_lists
+        or not len(firsts) == len(seconds) > 0
+        or not all(isinstance(one, str) for one in (*firsts, *seconds))
+    ):
+        raise InputError("entailment takes two lists of as many texts, one pair at least.")
     model = open_nli(folder)
     of_class: np.ndarray = probabilities(model, firsts, seconds)[:, entailment_class(model)]
     return of_class

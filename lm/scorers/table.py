@@ -25,7 +25,7 @@ from swag_af.data.progress import progress
 from swag_af.data.scale import Job, run_blocks
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.lm.contract import deciding
-from swag_af.lm.scorers.contract import LENGTHS, Scorer
+from swag_af.lm.scorers.contract import COLUMNS, LENGTHS, Scorer
 from swag_af.lm.scorers.registry import SCORERS, make_scorer
 from swag_af.nn.threads import pair, threads
 
@@ -105,10 +105,25 @@ def _added(
                 table[some - rows[0]] = next(made)
                 advance(len(some))
             check_finite(table, f"{pool.path}, scored by {plan.made_by.get('scorer', 'its models')}", rows=rows)
+            _check_nats(table, pool.path, plan)
             write_array(path, table)
     made_pool = pool.with_table("features", {"features_by": plan.made_by, "feature_names": list(plan.names)})
     remove(pool.path / PLAN)
     return made_pool
+
+
+def _check_nats(table: np.ndarray, path: Path, plan: Plan) -> None:
+    """Raise InputError for likelihoods above certainty: such as logarithms whose sign was left as it is."""
+    of = [i for i, name in enumerate(plan.names) if name in COLUMNS]
+    if (table[:, :, of] < -ROUNDING).any():
+        raise InputError(
+            f"{path}, scored by {plan.made_by.get('scorer', 'its models')}: values below 0. Give nats a token, the "
+            "negative of mean logarithms."
+        )
+
+
+ROUNDING = 1e-4
+"""How far below 0 the nats of a certain token may be by rounding."""
 
 
 def end(folder: Path) -> None:

@@ -61,6 +61,7 @@ def filter_pool(
     from swag_af.af.workers import check_workers
     from swag_af.data.locks import alone
 
+    _check_types(pool, options, workers)
     options, workers, path = options or AFOptions(), workers or Workers(1), Path(out) if out else None
     phases = _phases(filter, options)
     rules = _rules(pool, phases, options)
@@ -72,6 +73,13 @@ def filter_pool(
         run = _begun(pool, phases, rules, path, total, made_by)
         _go_on(run, phases, rules, workers, total, after_iteration, is_enough)
     return run
+
+
+def _check_types(pool: object, options: object, workers: object) -> None:
+    every = {"pool": (pool, CandidatePool), "options": (options, AFOptions), "workers": (workers, Workers)}
+    for what, (given, due) in every.items():
+        if not isinstance(given, due) and (given is not None or what == "pool"):
+            raise InputError(f"{what}: a {type(given).__name__}, where {due.__name__} is due.")
 
 
 def _go_on(

@@ -16,6 +16,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ import numpy as np
 from swag_af.auditing.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.auditing.options import AuditOptions
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import InputError, SwagAfError
+from swag_af.data.errors import InputError, SwagAfError, told
 from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_audits
 from swag_af.data.interval import interval
 from swag_af.data.locks import clear_lock
@@ -105,7 +106,13 @@ def audit_pool(
     and filter, so that before and after are comparable. Raises InputError, before any fit, for an unavailable filter,
     and for what is no assignment: gold, candidate 0, first in every row, and no candidate that a row lacks or repeats.
     """
+    assignment = np.asarray(assignment)
     check_assignment(assignment, pool.counts)
+    if isinstance(filters, str) or not isinstance(filters, Sequence):
+        raise InputError(f"filters: {told(filters)}, where a list of names or filters is due.")
+    for what, number, least in (("n_folds", n_folds, 2), ("seed", seed, 0)):
+        if not isinstance(number, Integral) or number < least:
+            raise InputError(f"{what} {number!r}: a whole number is due, {least} or more.")
     groups = pool.groups
     return audit_columns(pool, np.arange(len(pool)), assignment, groups, filters, n_folds=n_folds, seed=seed)
 

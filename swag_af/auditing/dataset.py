@@ -61,6 +61,7 @@ class Checks:
                 (not inputs, f"inputs {self.inputs!r}: a list of names, or None"),
                 (not (isinstance(self.n_folds, int) and self.n_folds > 1), f"n_folds {self.n_folds!r}: at least 2"),
                 (not (whole and self.seeds), f"seeds {self.seeds!r}: a list of one or more, none below 0"),
+                (whole and len(set(self.seeds)) < len(self.seeds), f"seeds {self.seeds!r}: each once"),
             ]
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import UnknownNameError
+from swag_af.data.errors import InputError, UnknownNameError
 from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.manifests import FORMAT
 from swag_af.scoring.breakdown import Spread, by_group, by_part, spread_of
@@ -102,8 +102,13 @@ def scores_of(
     """All figures of predictions in memory: (N,) whole numbers of answers, -1 for none, or (M,) scores of all answers,
     also as a list of them for each instance.
 
-    `groups` (N,) are the clusters of intervals, numbers from 0; those of the dataset unless given. `parts` name, by
-    kind, the part of each instance. Raises InputError for arrays of another shape.
+    Answers are counted as they stand in `instances`, not in a file: by the `options` of each instance, whose order was
+    drawn where gold has a column of its own (`has_order` is false), or by `instances.classes`. `groups` (N,) are the
+    clusters of intervals, numbers from 0; those of the dataset unless given. `parts` name, by kind, the part of each
+    instance. Raises InputError for arrays of another shape.
     """
-    numbers = clusters_of(instances).numbers if groups is None else groups
+    numbers = clusters_of(instances).numbers if groups is None else np.asarray(groups)
+    for kind, given in {"groups": numbers, **(parts or {})}.items():
+        if len(given) != len(instances):
+            raise InputError(f"{kind}: {len(given):,} are given for {len(instances):,} instances. Give one for each.")
     return score_of(instances, predictions_of(instances, predictions, name=name), numbers, parts)

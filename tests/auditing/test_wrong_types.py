@@ -3,13 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from conftest import make_contexts_of
 from made_up_audits import questions
 
 import swag_af
 from swag_af.auditing.dataset import Checks
 from swag_af.auditing.gate import read_gate
 from swag_af.data.errors import InputError
+from swag_af.data.pool.pool import CandidatePool
 
 
 def refused(call: Any, *given: Any, **named: Any) -> str:
@@ -53,10 +56,59 @@ def test_wrong_arguments_of_probe_are_told(named: dict[str, Any], said: str) -> 
     assert refused(swag_af.probe, questions(12), **named).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"filters": "chars"}, "filters: 'chars', where a list"),
+        ({"n_folds": 1}, "n_folds 1: a whole number is due, 2 or more"),
+        ({"n_folds": 2.5}, "n_folds 2.5"),
+        ({"seed": -1}, "seed -1"),
+        ({"seed": None}, "seed None"),
+    ],
+)
+def test_wrong_arguments_of_audit_pool_are_told(named: dict[str, Any], said: str) -> None:
+    """A name alone was read letter by letter."""
+    pool = CandidatePool.from_texts(make_contexts_of(12, n_videos=12), [["a b.", "c d."]] * 12)
+    assignment = np.tile(np.arange(3), (12, 1))
+    assert refused(swag_af.audit_pool, pool, assignment, **named).startswith(said)
+    found = swag_af.audit_pool(pool, assignment.tolist(), ["chars"], n_folds=3)
+    assert [one.filter for one in found] == ["chars"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("folder", "ngrams"), "pool: a str, where CandidatePool is due"),
+        ((None, "ngrams"), "pool: a NoneType"),
+        (("pool", "ngrams", {"n_negatives": 2}), "options: a dict, where AFOptions is due"),
+    ],
+)
+def test_wrong_arguments_of_filter_pool_are_told(given: tuple[Any, ...], said: str) -> None:
+    if given[0] == "pool":
+        given = (CandidatePool.from_texts(make_contexts_of(4, n_videos=4), [["a b.", "c d."]] * 4), *given[1:])
+    assert refused(swag_af.filter_pool, *given).startswith(said)
+
+
+def test_contexts_and_negatives_may_be_arrays() -> None:
+    contexts, negatives = make_contexts_of(4, n_videos=4), [["a b.", "c d."]] * 4
+    as_array = np.empty(4, object)
+    as_array[:] = contexts
+    pools = [CandidatePool.from_texts(given, negatives) for given in (contexts, as_array, tuple(contexts))]
+    assert len({pool.identity for pool in pools}) == 1
+
+
 def test_all_faults_of_checks_are_told_together() -> None:
     said = refused(Checks, models="tfidf", inputs="options", n_folds="5", seeds=3)
     assert all(name in said for name in ("models 'tfidf'", "inputs 'options'", "n_folds '5'", "seeds 3"))
-    for named in ({"models": ()}, {"inputs": [1]}, {"n_folds": 1}, {"seeds": ()}, {"seeds": [-1]}, {"seeds": ["0"]}):
+    for named in (
+        {"models": ()},
+        {"inputs": [1]},
+        {"n_folds": 1},
+        {"seeds": ()},
+        {"seeds": [0, 0]},
+        {"seeds": [-1]},
+        {"seeds": ["0"]},
+    ):
         refused(Checks, **named)
     assert Checks(seeds=range(2)).n_folds == 5
 

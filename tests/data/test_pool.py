@@ -293,6 +293,40 @@ def test_the_mlp_reads_features_of_any_number_and_names() -> None:
     assert (mlp.score(view).argmax(axis=1) == 0).mean() > 0.8
 
 
+def test_rows_to_save_are_rising_numbers_or_a_mask(pool: CandidatePool, tmp_path: Path) -> None:
+    """A mask was taken for the rows 0 and 1."""
+    mask = np.zeros(len(pool), bool)
+    mask[[1, 3]] = True
+    for i, rows in enumerate((mask, np.array([1, 3]), [1, 3])):
+        kept = pool.save(tmp_path / f"{i}", rows=rows)
+        assert [context.id for context in kept.contexts] == [pool.contexts[row].id for row in (1, 3)]
+    for wrong in ([3, 1], [1, 1], [], [-1], [len(pool)], [0.5], mask[1:], [[1]]):
+        with pytest.raises(InputError, match=r"^rows: "):
+            pool.save(tmp_path / "wrong", rows=np.array(wrong))
+    assert not (tmp_path / "wrong").exists()
+
+
+def test_candidates_that_are_not_there_have_no_text() -> None:
+    """Another row's text was given."""
+    contexts = make_contexts_of(2, n_videos=2)
+    pool = CandidatePool.from_texts(contexts, [["a b.", "c d.", "e f."], ["g h."]])
+    assert pool.view(np.array([1, 0]), np.array([[0, 1, 2, 3], [0, 1, 2, 3]])).texts == [
+        [contexts[1].gold, "g h.", "", ""],
+        [contexts[0].gold, "a b.", "c d.", "e f."],
+    ]
+    assert pool.texts_of(np.array([0]), np.array([[9]])) == [[""]]
+    for rows, columns in (([0], [[-1]]), ([2], [[0]]), ([-1], [[0]])):
+        with pytest.raises(InputError, match="not there"):
+            pool.texts_of(np.array(rows), np.array(columns))
+
+
+def test_groups_are_kept_as_they_were_given() -> None:
+    groups = np.array([0, 0, 1, 1])
+    pool = CandidatePool.from_grouped_texts(make_contexts_of(4, n_videos=4), [["a b.", "c d."]] * 4, groups)
+    groups[:] = 0
+    assert pool.groups.tolist() == [0, 0, 1, 1]
+
+
 def test_a_saved_pool_opens_with_equal_tables_vocabulary_and_manifest(pool: CandidatePool, pool_folder: Path) -> None:
     opened = CandidatePool.open(pool_folder)
     rows = np.arange(len(pool))

@@ -133,6 +133,13 @@ class WritesWhileScoring(MeanDifference):
         return super().score(view)
 
 
+class DecidesByAHead(MeanDifference):
+    """Its own head would decide in place of `score`."""
+
+    def member_scores(self, view):
+        return {self.name: -self.score(view)}
+
+
 def test_check_filter_accepts_a_plain_class_and_an_object():
     check_filter(MeanDifference)
     check_filter(MeanDifference())
@@ -147,6 +154,7 @@ def test_check_filter_accepts_a_plain_class_and_an_object():
         (WritesWhileFitting, 2),
         (LeaksThePosition, 3),
         (WritesWhileScoring, 3),
+        (DecidesByAHead, 3),
         (NormalisesOverTheCall, 3),
         (MeasuresByTheLongest, 3),
         (SaysNothingFinite, 3),

@@ -68,6 +68,15 @@ def test_what_is_plain_in_words_is_learned(options, tmp_path):
     assert len(held) == learned.manifest.n_held_out
 
 
+@pytest.mark.parametrize(
+    ("firsts", "seconds"), [(["a"], ["b", "c"]), (["a", "b"], ["c"]), ("a man", "a man"), ([], []), (["a"], [None])]
+)
+def test_entailment_takes_as_many_texts_on_both_sides(model, firsts, seconds):
+    """Those beyond the shorter list were dropped, and of two texts the letters were compared."""
+    with pytest.raises(InputError, match="two lists of as many texts"):
+        entailment(firsts, seconds, model.path)
+
+
 def test_no_premise_is_on_two_sides(model, options):
     held = {int(one.id.rpartition(":")[2]) for one in model.held_out()}
     manifest = model.manifest

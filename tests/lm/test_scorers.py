@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from conftest import make_contexts_of
 
 from swag_af.data.context import Context, phrase
 from swag_af.data.errors import ContractError, InputError
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.lm.scorers.checking import check_scorer
 from swag_af.lm.scorers.contract import COLUMNS, Scorer
 from swag_af.lm.scorers.registry import SCORERS, make_scorer
+from swag_af.lm.scorers.table import score_pool
 
 
 def number(*texts: str) -> float:
@@ -104,6 +107,20 @@ FAULTS: dict[str, tuple[Spoil, str]] = {
 def test_a_broken_scorer_is_named_with_its_sentence(spoil: Spoil, said: str) -> None:
     with pytest.raises(ContractError, match=said):
         check_scorer(lambda: Broken(spoil=spoil), CONTEXTS, ENDINGS)
+
+
+class Logarithms(HashScorer):
+    """Its sign is that of logarithms."""
+
+    def score(self, contexts: Sequence[Context], endings: Sequence[Sequence[str]]) -> Iterator[np.ndarray]:
+        return (-one for one in super().score(contexts, endings))
+
+
+def test_likelihoods_above_certainty_are_refused_by_features(tmp_path: Path) -> None:
+    pool = CandidatePool.from_texts(CONTEXTS, ENDINGS).save(tmp_path / "pool")
+    with pytest.raises(InputError, match=r"values below 0\. Give nats a token"):
+        score_pool(pool, f"{__name__}:Logarithms", workers=1)
+    assert "features" in score_pool(pool, f"{__name__}:HashScorer", workers=1).tables
 
 
 @pytest.mark.parametrize("columns", [(), ("ending_length",), COLUMNS[::-1], (*COLUMNS, "last_token")])

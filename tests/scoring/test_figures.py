@@ -48,6 +48,23 @@ def test_right_answers_are_right_in_every_figure() -> None:
         assert {one.value for one in found.figures if one.kind == "share"} == {1.0}
 
 
+def test_lists_of_arrays_are_read_and_what_does_not_fit_is_refused() -> None:
+    instances = choices()
+    scores = np.random.default_rng(0).random(int(instances.offsets[-1]))
+    parts = np.split(scores, instances.offsets[1:-1])
+    expected = scores_of(instances, scores).figures
+    ragged = np.empty(len(parts), object)
+    ragged[:] = parts
+    for listed in (parts, [part.tolist() for part in parts], tuple(parts), ragged):
+        assert scores_of(instances, listed).figures == expected
+    n = len(instances)
+    for wrong in ({"parts": {"length": ["short"] * (n - 1)}}, {"groups": np.zeros(n + 1, int)}):
+        with pytest.raises(InputError, match=rf"{next(iter(wrong))[:5]}|length: .* for {n} instances"):
+            scores_of(instances, scores, **wrong)
+    with pytest.raises(InputError, match="texts are given"):
+        scores_of(instances, ["yes"] * n)
+
+
 def test_chance_is_that_of_each_instance() -> None:
     of_pairs = scores_of(pairs(), pairs().answers)
     assert of_pairs.figure("consistency").chance == pytest.approx(1 / 16)
