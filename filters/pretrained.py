@@ -5,6 +5,7 @@ longest.
 """
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any, Literal
 
 import torch
@@ -40,9 +41,18 @@ def load_tokenizer(model: str, config: Any, max_length: int) -> Any:
     n_positions = getattr(config, "max_position_embeddings", None) or 0
     limits = [max_length, tokenizer.model_max_length, n_positions - 2 if n_positions > 2 else None]
     tokenizer.model_max_length = min(limit for limit in limits if limit is not None)
+    if takes := _inputs_of(config):  # a tokenizer of another model may give more
+        tokenizer.model_input_names = [name for name in tokenizer.model_input_names if name in takes]
     # pad() tells fast tokenizers to pad as they encode; here they encode once and pad batch by batch.
     tokenizer.deprecation_warnings["Asking-to-pad-a-fast-tokenizer"] = True
     return tokenizer
+
+
+def _inputs_of(config: Any) -> frozenset[str]:
+    """What the network without a head can be given; nothing where transformers does not know it."""
+    found = import_transformers().MODEL_MAPPING.get(type(config), ())
+    kinds = found if isinstance(found, tuple) else (found,)
+    return frozenset(name for kind in kinds for name in signature(kind.forward).parameters)
 
 
 def load_network(model: str, config: Any, head: Head) -> Any:

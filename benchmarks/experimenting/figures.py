@@ -1,4 +1,5 @@
-"""The record as pictures: the accuracy curve, and growth with the number of contexts."""
+"""The record as pictures: the accuracy curve, and growth with the number of contexts: of what filters find, and of the
+jump."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from experimenting.findings import over_parts
+from experimenting.phases import is_drawn
 from experimenting.readers import FEWEST_DRAWN
 from experimenting.wording import NAMES
 from swag_af.reporting.plot import COLOURS, MARKERS, save_figure
 
 
 def draw(results: Mapping[str, Any], folder: Path) -> None:
-    """`curve.svg` and `growth.svg`, those for which there is something; the same record gives the same bytes."""
+    """`curve.svg`, `growth.svg` and `jumps.svg`, those for which there is something; the same record gives the same
+    bytes."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -21,11 +24,11 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
     with matplotlib.rc_context({"svg.hashsalt": "swag-af", "svg.fonttype": "none", "font.size": 10}):
         from matplotlib import pyplot
 
-        for name, drawn in (("curve", _curve), ("growth", _growth)):
+        for name, drawn in (("curve", _curve), ("growth", _growth), ("jumps", _jumps)):
             figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
             if drawn(results, axes):
                 axes.spines[["top", "right"]].set_visible(False)
-                axes.set_ylim(bottom=0)
+                axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if name == "jumps" else 0)
                 figure.legend(frameon=False, fontsize=9, loc="outside right center")
                 save_figure(figure, folder, name, ("svg",))
             pyplot.close(figure)
@@ -114,4 +117,24 @@ def _growth(results: Mapping[str, Any], axes: Any) -> bool:
     axes.set(xlabel="contexts", ylabel="accuracy on a random assignment, %", xscale="log")
     axes.set_xticks(counts, [f"{n:,}" for n in counts])
     axes.minorticks_off()
+    return True
+
+
+def _jumps(results: Mapping[str, Any], axes: Any) -> bool:
+    """The jump of every draw by the number of contexts, and the means with their intervals over the draws."""
+    found = results.get("nested", {})
+    if not is_drawn(found):
+        return False
+    rows = [row for row in found["rows"] if row["jump"].get("low") is not None]
+    values, errors = _with_errors([row["jump"] for row in rows])
+    x = [row["rows"] for row in rows]
+    for row in rows:
+        each = [100 * value for value in row["jump"]["each"]]
+        axes.plot([row["rows"]] * len(each), each, "o", color="#bbbbbb", markersize=4, label="a draw")
+    axes.errorbar(x, values, yerr=errors, color=COLOURS["ensemble"], label="mean of the draws", capsize=2)
+    axes.axhline(0, color="#888888", linestyle=":", linewidth=1)
+    axes.set(xlabel="contexts", ylabel="jump, points", xscale="log")
+    axes.set_xticks(x, [f"{n:,}" for n in x])
+    axes.minorticks_off()
+    _label_once(axes)
     return True

@@ -134,7 +134,8 @@ def wide_gaps(setting: Setting) -> list[dict[str, Any]]:
             groups = np.unique(np.concatenate([one["groups"] for one, _ in pairs]), return_inverse=True)[1]
             mlp, joint = (np.concatenate([pair[i]["hits"] for pair in pairs]) for i in (0, 1))
             of_draws = [float(np.mean(its["hits"]) - np.mean(mine["hits"])) for mine, its in pairs]
-            found.append({"contexts": n, "draws": of_draws} | asdict(paired_difference(mlp, joint, groups)))
+            of_all = asdict(paired_difference(mlp, joint, groups))
+            found.append({"contexts": n, "n": round(len(mlp) / len(pairs)), "draws": of_draws} | of_all)
     return found
 
 

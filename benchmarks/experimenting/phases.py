@@ -194,7 +194,7 @@ def by_number(results: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def nested_jumps(results: Mapping[str, Any]) -> list[str]:
+def nested_jumps(results: Mapping[str, Any], picture: str) -> list[str]:
     """The jump by number of contexts where nothing else differs."""
     found = results.get("nested")
     if not found:
@@ -203,16 +203,18 @@ def nested_jumps(results: Mapping[str, Any]) -> list[str]:
     n_mlp, n_joint = size["nested_iterations"]
     folds = " and ".join(map(str, size["wide_folds"]))
     head = ("contexts", "draws", "first iteration, %", "the MLP's last, %", "the ensemble's first, %", "jump, points")
-    rows: Rows = [(*head, "draw by draw", *(f"fresh ensemble less fresh MLP, {when}" for when in NESTED_WHEN))]
+    asked = [when for when in NESTED_WHEN if any(when in row["lead"] for row in found["rows"])]
+    rows: Rows = [(*head, "draw by draw", *(f"fresh ensemble less fresh MLP, {when}" for when in asked))]
     for row in found["rows"]:
         levels = [told_percent(row[level]) for level in ("first", "before", "after")]
         pairs = zip(row["jump"]["each"], row["errors"], strict=True)
         each = ", ".join(_told_error({"value": value, "error": error}) for value, error in pairs)
-        leads = [told_change(row["lead"][when]) if when in row["lead"] else "" for when in NESTED_WHEN]
+        leads = [told_change(row["lead"][when]) if when in row["lead"] else "" for when in asked]
         rows.append((f"{row['rows']:,}", f"{len(row['draws'])}", *levels, told_change(row["jump"]), each, *leads))
     lines = [
         "### The jump by the number of contexts alone",
         "",
+        *([f"![The jump]({picture}/jumps.svg)", ""] if picture and is_drawn(found) else []),
         f"Runs over contexts of the folds {folds}, by models of their own, {size['n_few']:,} candidates each, {n_mlp} "
         f"iterations of the MLP and {n_joint} of the ensemble. All are of one pool; the fewer contexts of a draw are "
         "among the more, and a draw has a seed: nothing else differs but the number. Intervals are Student's t over "
@@ -229,6 +231,13 @@ def nested_jumps(results: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def is_drawn(found: Mapping[str, Any]) -> bool:
+    """Whether there are jumps enough for a picture."""
+    return sum(row["jump"].get("low") is not None for row in found.get("rows", [])) >= FEWEST_JUMPS
+
+
+FEWEST_JUMPS = 3
+"""Numbers of contexts from which on the jump is drawn."""
 NESTED_WHEN = ("random", "after the MLP")
 """The moments at which these runs are audited."""
 

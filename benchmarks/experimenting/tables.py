@@ -29,7 +29,7 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         figure2(results, picture),
         seed_by_seed(results),
         by_number(results),
-        nested_jumps(results),
+        nested_jumps(results, picture),
         audits_by_phase(results, "bigger", f"{_together(results, 'bigger')}: what fresh filters find"),
         audits_by_phase(results, "big", f"{_together(results, 'big')}: what fresh filters find"),
         audits_by_phase(results, "parts", f"{told_parts(results, results['audited'])}: what fresh filters find"),

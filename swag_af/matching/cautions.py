@@ -12,7 +12,7 @@ from swag_af.data.splits import numbered, rows_apart
 from swag_af.data.text.wording import comparable, words
 from swag_af.matching.items import Items
 from swag_af.matching.questions import Stage, hits_of_relevance
-from swag_af.matching.tags import TAG
+from swag_af.matching.tags import TAG, tags_in
 from swag_af.matching.work import Plan
 
 SMALL_FOLD = 50
@@ -31,6 +31,7 @@ def cautions_of(stage: Stage, surface: Sequence[str] = ()) -> list[str]:
         *_of_surface(surface),
         *_copies(stage),
         *_lost_tags(stage),
+        *_merged_tags(stage),
     ]
 
 
@@ -128,6 +129,25 @@ def n_that_lost_a_tag(stage: Stage) -> int:
         for texts, others in zip(stage.wrong, stage.outcome.assigned.tolist(), strict=True)
         for text, other in zip(texts, others, strict=True)
     )
+
+
+def n_with_merged_tags(stage: Stage) -> int:
+    """How many wrong answers name fewer objects than in their own row, though no tag was lost."""
+    return sum(
+        len(tags_in(text)) < len(tags_in(own)) and len(TAG.findall(text)) == len(TAG.findall(own))
+        for texts, others in zip(stage.wrong, stage.outcome.assigned.tolist(), strict=True)
+        for text, own in zip(texts, (stage.items.rows[other].response for other in others), strict=True)
+    )
+
+
+def _merged_tags(stage: Stage) -> list[str]:
+    n, n_all = n_with_merged_tags(stage), stage.outcome.assigned.size
+    if not n:
+        return []
+    return [
+        f"{n:,} of {n_all:,} wrong answers name one object where they named several, since their new row has too few "
+        "of its kind: [person1] and [person1] gives them away. List more objects, or take such answers out."
+    ]
 
 
 def _lost_tags(stage: Stage) -> list[str]:

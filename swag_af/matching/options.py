@@ -57,8 +57,8 @@ class MatchingOptions(Options):
     is given queries and responses and returns a word for each row."""
     top: int | None = None
     """Match only so many of the best responses of each query; the loss in weight is printed. All, when not given."""
-    share_named: float = 0.5
-    """How often a tag of a recycled text becomes one that the query or its right answer names."""
+    share_named: float = 0.6
+    """How often a tag of a recycled text becomes one that the query or its right answer names, where one is left."""
     seed: int = 0
     """Seed of folds, training and tags."""
 

@@ -221,11 +221,13 @@ def _has_answers(source: Source, found: Mapping[str, str]) -> bool:
 
 
 def _are_texts(values: Sequence[object]) -> bool:
-    """Whether the values that there are, are answers, some of several words, and mostly not labels such as 2 or B."""
+    """Whether the values that there are, are answers: some of several words or characters that stand for words, or many
+    different ones; and mostly no labels such as 2 or B."""
     given = [value for value in values if value is not None and value != ""]
     texts = [value.strip() for value in given if isinstance(value, str)]
     n_labels = sum(len(text) < 2 or text.isdigit() for text in texts if text) + len(given) - len(texts)
-    return 2 * n_labels < len(given) and any(" " in text for text in texts)
+    are_words = any(" " in text or not text.isascii() for text in texts) or 2 * len(set(texts)) > max(len(texts), 6)
+    return 2 * n_labels < len(given) and are_words
 
 
 def _found(source: Source, columns: PairColumns) -> dict[str, str]:

@@ -6,12 +6,13 @@ ones.
     given to row i        [person3] hands [person1] the [cup2].       tags of the objects that row i has
 
 Each tag of a recycled text becomes one of the same kind: with some probability one that the query or its right answer
-names, otherwise a random one of the row (Zellers et al. 2019b, appendix C). Two tags may become the same, as there: a
-model of relevance is to prefer what makes sense. Where the row has no object of the kind, the word stays without a tag.
+names, otherwise a random one of the row (Zellers et al. 2019b, appendix C). Two tags become two objects while the row
+has enough of the kind: no right answer says `[person2] and [person2]`, so a wrong one that did would be given away.
+Where the row has no object of the kind, the word stays without a tag.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,9 +65,13 @@ def _by_kind(tags: Iterable[Tag]) -> dict[str, tuple[int, ...]]:
 def remapped(text: str, scene: Scene, share_named: float, *, rng: np.random.Generator) -> str:
     """`text` of another row with tags of the objects of `scene`; the same tag becomes the same everywhere in it.
 
-    `share_named` is how often a tag becomes one that the query or its right answer names, where there is one.
+    `share_named` is how often a tag becomes one that the query or its right answer names, where there is one that no
+    other tag has become.
     """
-    new = {tag: _drawn(tag[0], scene, share_named, rng) for tag in tags_in(text)}
+    new: dict[Tag, int | None] = {}
+    for kind, number in tags_in(text):
+        taken = {one for (other, _), one in new.items() if other == kind}
+        new[kind, number] = _drawn(kind, scene, share_named, taken, rng)
 
     def with_new(found: re.Match[str]) -> str:
         number = new[_plain(found[1]), int(found[2])]
@@ -75,9 +80,12 @@ def remapped(text: str, scene: Scene, share_named: float, *, rng: np.random.Gene
     return TAG.sub(with_new, text)
 
 
-def _drawn(kind: str, scene: Scene, share_named: float, rng: np.random.Generator) -> int | None:
-    """The number of an object of this kind; None where there is none."""
-    objects, named = scene.objects.get(kind, ()), scene.named.get(kind, ())
+def _drawn(kind: str, scene: Scene, share_named: float, taken: Set[int | None], rng: np.random.Generator) -> int | None:
+    """The number of an object of this kind, none of those that are `taken` while there are others; None where there is
+    none."""
+    every = scene.objects.get(kind, ())
+    objects = tuple(one for one in every if one not in taken) or every
+    named = tuple(one for one in scene.named.get(kind, ()) if one in objects)
     of_these = named if named and rng.random() < share_named else objects
     return of_these[int(rng.integers(len(of_these)))] if of_these else None
 

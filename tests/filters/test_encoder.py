@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import make_contexts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
-from tiny_bert import save_tiny_bert
+from tiny_bert import VOCABULARY, save_tiny_bert
 from tiny_causal import save_tiny_gpt2
 
 from swag_af.data.context import Context
@@ -190,3 +191,19 @@ def test_real_weights_give_the_same_bits_alone_in_company_and_from_the_cache(
     cached = FrozenEncoder(model, device="cpu")
     assert all(np.array_equal(cached.vectors([text])[0], vector) for text, vector in zip(texts, together, strict=True))
     assert np.array_equal(cached.vectors(texts), together)
+
+
+@pytest.mark.parametrize("name", ["encoder", "transformer"])
+def test_what_the_network_does_not_read_is_not_given_to_it(name: str, tmp_path: Path) -> None:
+    """DistilBERT with BERT's tokenizer, which numbers the texts of a pair, was a bug of ours, or no model."""
+    transformers = pytest.importorskip("transformers")
+    folder = save_tiny_bert(tmp_path / "bert")
+    config = transformers.DistilBertConfig(
+        vocab_size=len(VOCABULARY), dim=32, n_layers=1, n_heads=2, hidden_dim=32, max_position_embeddings=64
+    )
+    transformers.DistilBertModel(config).save_pretrained(folder)
+    pool = CandidatePool.from_texts(make_contexts_of(12, n_videos=12), [["he smiles.", "he frowns."]] * 12)
+    view = pool.view(np.arange(12), np.tile(np.arange(3), (12, 1)))
+    made = make_filter(f"{name}[{folder}]")
+    made.fit(view, rng=np.random.default_rng(0))
+    assert np.isfinite(made.score(view)).all()

@@ -30,6 +30,16 @@ def test_the_same_tag_becomes_the_same_everywhere() -> None:
     assert first.partition("]")[0] == third.partition("]")[0]
 
 
+@given(st.integers(0, 10**6), st.integers(0, 5), st.floats(0, 1))
+def test_two_tags_become_two_objects_while_there_are_enough(seed: int, n: int, share: float) -> None:
+    """*[person2] and [person2]* stood in wrong answers alone, and gave them away."""
+    scene = Scene.of(objects_of(["person"] * n), ["Where is [person1]?", "[person1] and [person3] left."])
+    made = remapped(
+        "[person4], [person7] and [person9] wait for [person4].", scene, share, rng=np.random.default_rng(seed)
+    )
+    assert len(tags_in(made)) == min(3, len({1, 3} | set(range(1, n + 1))))
+
+
 def test_tags_of_query_and_answer_come_as_often_as_asked() -> None:
     scene = Scene.of(objects_of(["person"] * 20), ["Why is [person1] here?", "[person1] waits."])
     rng = np.random.default_rng(0)
