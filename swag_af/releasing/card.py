@@ -27,7 +27,7 @@ from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.stages import FOLDER as STAGES
 from swag_af.reporting.guards import guard_places, guard_sentences
 from swag_af.reporting.markdown import bullets, markdown_table
-from swag_af.reporting.text import accuracy_rows, drop_reasons, generator_lines
+from swag_af.reporting.text import accuracy_rows, drop_reasons, generator_lines, skipped_lines
 
 UNVERIFIED = "**No person has verified these distractors.** Some may be as good an ending as gold."
 
@@ -259,6 +259,7 @@ def _filtering(dataset: Dataset) -> list[str]:
         "finding gold in held-out contexts, means of five iterations, or of half where there are fewer than ten. The "
         "filters scored "
         f"{100 * run.scored_share:.1f} % of those contexts' unassigned candidates{in_all}.",
+        *skipped_lines(run, dataset.iteration),
         "",
         *markdown_table(accuracy_rows(run, dataset.iteration)),
         "",

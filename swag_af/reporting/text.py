@@ -148,6 +148,16 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
     ]
 
 
+def skipped_lines(run: Run, until: int | None = None) -> list[str]:
+    """How many iterations, up to `until`, swapped nothing because their fit had learned nothing; nothing for none."""
+    log = run.log[:until]
+    n = sum(record.skipped for record in log)
+    if not n:
+        return []
+    told = "the fit" if n == 1 else "fits"
+    return [f"In {n:,} of {several(len(log), 'iteration')} {told} learned nothing, so no ending was swapped there."]
+
+
 def run_lines(run: Run) -> list[str]:
     """Accuracies, iterations, seconds and share of candidates scored, or how it was matched; then the audits in the run
     folder."""
@@ -162,6 +172,7 @@ def run_lines(run: Run) -> list[str]:
         f"(means of five iterations, or of half where there are fewer than ten; chance is {run.chance:.3f})",
         f"{several(run.n_finished, 'iteration')}, {several(round(seconds), 'second')}, "
         f"{100 * run.scored_share:.1f} % of the candidates met were scored",
+        *skipped_lines(run),
         *(["", *audited] if audited else []),
         *(f"audit filter {name} was left out: {reason}" for name, reason in audits.left_out),
     ]

@@ -22,6 +22,7 @@ from swag_af.reporting.page import page
 from swag_af.reporting.plot import ends, first_iterations, plot_run
 from swag_af.reporting.provenance import provenance, timing
 from swag_af.reporting.subject import Subject, label, subject_of
+from swag_af.reporting.text import skipped_lines
 from swag_af.reporting.verification import Verification, how_to_include, verification, verification_of
 
 REPORT = "report.html"
@@ -116,6 +117,7 @@ def _results(subject: Subject) -> list[str]:
             continue
         at_ends = " to ".join(map(percent, ends(own)))
         lines.append(f"Iterations {first} to {end - 1}, {name}: held-out accuracy from {at_ends}.")
+    lines += skipped_lines(run)
     for compared in comparisons(run, subject.findings):
         if not took_part(run, compared.filter):
             change = comparison_sentence(compared, words=True)

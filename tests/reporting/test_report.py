@@ -31,6 +31,7 @@ from swag_af.reporting.markdown import markdown_table
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.plot import ends, plot_run
 from swag_af.reporting.provenance import command_of
+from swag_af.reporting.text import run_lines
 from swag_af.reporting.verb import REPORT, report, write_report
 from swag_af.reporting.verification import verification_of
 
@@ -375,6 +376,24 @@ def test_features_that_cannot_be_computed_are_left_out_with_the_reason(tmp_path:
     words = page_of(left_for_later(tmp_path / "made"), tmp_path).words
     assert "Perplexities are left out" in words
     assert "Feature" not in words
+
+
+class Unlearned(HashFilter):
+    """Its fits say that they learned nothing."""
+
+    def fit_record(self) -> dict[str, object]:
+        return {"converged": False}
+
+
+def test_iterations_that_swapped_nothing_are_told(tmp_path: Path) -> None:
+    """Accuracies of filters that had learned nothing stood there as if something had been done."""
+    options = AFOptions(iterations=2, n_negatives=4)
+    run = filter_pool(make_pool(np.random.default_rng(0)), Unlearned(), options, out=tmp_path / "run")
+    told = "In 2 of 2 iterations fits learned nothing, so no ending was swapped there."
+    assert told in run_lines(run)
+    assert told in "".join(page_of(run, tmp_path / "page.html").text)
+    again = filter_pool(run.pool, HashFilter(), options)
+    assert not any("learned nothing" in line for line in run_lines(again))
 
 
 def test_an_unfinished_run_says_so(tmp_path: Path) -> None:
