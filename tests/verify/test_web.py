@@ -215,6 +215,13 @@ def test_another_answer_from_another_tab_is_told_to_be_left_out(client: TestClie
     assert desk.store.verdicts() == [kept]
 
 
+def test_an_answer_of_another_revision_to_an_item_without_one_is_no_bug(client: TestClient, desk: Desk) -> None:
+    ann = Browser(client, "ann").begin()
+    page = client.post(f"/item/{ann.task}", data=ann.form() | {"revision": "7"})
+    assert page.status_code == 200
+    assert desk.store.verdicts() == []
+
+
 def test_the_previous_answer_is_shown_and_can_be_changed(client: TestClient, desk: Desk) -> None:
     ann = Browser(client, "ann").begin()
     ann.send(best=5, second=0)

@@ -66,11 +66,11 @@ def predictions_of(
 
     Raises InputError where the array has another shape, or numbers that are none of the answers.
     """
-    if not isinstance(given, np.ndarray) or given.dtype == object:
-        if any(isinstance(one, str) for one in given):
-            raise InputError("predictions: texts are given, where numbers of answers or scores of all are due.")
-        lengths = {len(one) for one in given if isinstance(one, Sequence | np.ndarray)}
-        given = np.concatenate([np.asarray(one) for one in given]) if len(lengths) > 1 else np.asarray(list(given))
+    listed = list(given) if isinstance(given, Sequence) or getattr(given, "dtype", None) == np.dtype(object) else []
+    if any(isinstance(one, str) for one in listed):
+        raise InputError("predictions: texts are given, where numbers of answers or scores of all are due.")
+    is_ragged = len({len(one) for one in listed if isinstance(one, Sequence | np.ndarray)}) > 1
+    given = np.concatenate([np.asarray(one) for one in listed]) if is_ragged else np.asarray(listed or given)
     chosen = given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
     shares = shares_of_choices(given, instances) if chosen else shares_of_scores(given, instances)
     return _of_shares(instances, shares, name, said, is_log)

@@ -218,15 +218,17 @@ def post_answer(request: Request, visit: PostingDep, fields: FieldsDep, number: 
     except InputError:  # paused or shut out: the draft is there if they are let in again
         visit.desk.keep_draft(task.id, who, session, draft_of(fields))
         return RedirectResponse("/item", 303)  # which says why
-    response = RedirectResponse("/item?kept=1" if new else _where_kept(_task_of(visit, number), given), 303)
+    response = RedirectResponse("/item?kept=1" if new else _where_kept(visit, task, given), 303)
     set_cookie(response, request, ANNOTATOR, visit.site.signer, visit.session)  # nobody at work is logged out
     return response
 
 
-def _where_kept(task: Row[Any], given: Answer) -> str:
+def _where_kept(visit: Visit, task: Row[Any], given: Answer) -> str:
     """Where to go on with an answer that came after another: on where it is the same, sent twice; back to the kept one
-    where it differs."""
-    is_same = (list(task.ratings), task.best, task.second) == (list(given.ratings), given.best, given.second)
+    where it differs, and may be changed."""
+    if _is_question(task) or (known := _task_of(visit, task.id)).answered_at is None:
+        return "/item?kept=2"
+    is_same = (list(known.ratings), known.best, known.second) == (list(given.ratings), given.best, given.second)
     return "/item?kept=2" if is_same else f"/item/{task.id}?kept=3"
 
 
