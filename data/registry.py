@@ -45,13 +45,12 @@ class Registry:
     def make(self, name: str, **settings: Any) -> Any:
         """A new instance; InputError for an unknown name or a setting that it does not take.
 
-        The argument is passed as the keyword that the class names in `argument`, and each named setting as its own.
+        The argument is passed as the keyword that the class names in `argument`, and each named setting as its own, in
+        place of one of `settings`.
         """
         base, argument, written = self._read(name)
         factory = self.find(base)
         takes = getattr(factory, "argument", None)
-        if twice := sorted(settings.keys() & written.keys()):
-            raise InputError(f"{self.kind} {name}: {twice[0]} is given twice.")
         for key, value in settings.items():
             if is_beyond_use(key, value):
                 raise InputError(f"{self.kind} {base!r}: {key}={value} is infinite, no number, or too large.")

@@ -74,6 +74,8 @@ def make_filter(name: str, **settings: Any) -> "Filter":
     """A new, unfitted filter; raises InputError for an unknown name or a setting that it does not take."""
     from swag_af.filters.contract import check_is_filter
 
+    if twice := sorted(REGISTRY.written(name) & settings.keys()):
+        raise InputError(f"filter {name}: {twice[0]} is given twice.")
     made: Filter = REGISTRY.make(name, **settings)
     check_is_filter(made, name)
     return made

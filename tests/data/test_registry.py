@@ -103,9 +103,8 @@ def test_what_cannot_be_made_is_said_in_one_line(name: str, said: str) -> None:
         KNOWN.make(name)
 
 
-def test_a_setting_is_given_once_and_is_a_number_of_use() -> None:
-    with pytest.raises(InputError, match=r"reader plain\[width=5\]: width is given twice"):
-        KNOWN.make("plain[width=5]", width=6)
+def test_a_setting_is_a_number_of_use_and_brackets_go_before_others() -> None:
+    assert KNOWN.make("plain[width=5]", width=6) == Plain(5)
     with pytest.raises(InputError, match="width=nan is infinite, no number, or too large"):
         KNOWN.make("plain", width=float("nan"))
 

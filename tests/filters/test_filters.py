@@ -683,3 +683,9 @@ def test_importing_the_package_loads_no_torch_and_exposes_what_it_lists():
     subprocess.run([sys.executable, "-c", code], check=True)
     assert set(swag_af.filters.__all__) == set(swag_af.filters._MODULE_OF)
     assert all(getattr(swag_af.filters, name) for name in swag_af.filters.__all__)
+
+
+def test_a_setting_in_brackets_and_by_its_name_is_refused():
+    """Which of them counted was nobody's guess."""
+    with pytest.raises(InputError, match=r"filter bow\[max_epochs=1\]: max_epochs is given twice"):
+        make_filter("bow[max_epochs=1]", max_epochs=2)
