@@ -84,7 +84,7 @@ class Options:
         check_faults(
             (True, f"{flags[name]} {told(value)}: one of {', '.join(map(str, choices))} is due")
             for name, value in given.items()
-            if (choices := _choices(kinds[name])) and value is not None and value not in choices
+            if (choices := _choices(kinds[name])) and value not in (*choices, *_none_of(kinds[name]))
         )
         check_faults(
             (is_beyond_use(name, value), f"{flags[name]}: infinite, no number, or too large")
@@ -129,9 +129,14 @@ def _choices(kind: Any) -> tuple[Any, ...]:
     return ()
 
 
+def _none_of(kind: Any) -> tuple[None, ...]:
+    """None, where an option may be that."""
+    return (None,) if type(None) in get_args(kind) else ()
+
+
 def _is_of_kind(value: Any, kind: Any) -> bool:
     plain = _plain(kind)
-    if plain is None or (value is None and type(None) in get_args(kind)):
+    if plain is None or (value is None and _none_of(kind)):
         return True
     if plain is str:
         return isinstance(value, str)

@@ -37,6 +37,8 @@ def test_numbers_beyond_all_use_are_refused(given: dict) -> None:
     [
         ({"split_by": "videos"}, "--split-by 'videos': one of video, context is due"),
         ({"rule": "Paper"}, "--rule 'Paper': one of paper, released is due"),
+        ({"rule": None}, "--rule None: one of paper, released is due"),
+        ({"pick": None}, "--pick None: one of random, hardest is due"),
     ],
 )
 def test_none_of_the_choices_is_refused(given: dict, said: str) -> None:

@@ -49,7 +49,9 @@ def test_right_answers_are_right_in_every_figure() -> None:
 
 
 def test_lists_of_arrays_are_read_and_what_does_not_fit_is_refused() -> None:
-    instances = choices()
+    """A list that was turned round was right in another share, since its numbers were as many in all."""
+    several = (Instance(f"q{i}", f"Question {i}?", tuple("abcd"[: 2 + i % 3]), i % 2) for i in range(40))
+    instances = Instances(tuple(several), "choices")
     scores = np.random.default_rng(0).random(int(instances.offsets[-1]))
     parts = np.split(scores, instances.offsets[1:-1])
     expected = scores_of(instances, scores).figures
@@ -61,6 +63,13 @@ def test_lists_of_arrays_are_read_and_what_does_not_fit_is_refused() -> None:
     for wrong in ({"parts": {"length": ["short"] * (n - 1)}}, {"groups": np.zeros(n + 1, int)}):
         with pytest.raises(InputError, match=rf"{next(iter(wrong))[:5]}|length: .* for {n} instances"):
             scores_of(instances, scores, **wrong)
+    for shifted in (parts[1:] + parts[:1], parts[:-1], parts[::-1]):
+        with pytest.raises(InputError, match="lists of other lengths"):
+            scores_of(instances, shifted)
+    unknown = scores.copy()
+    unknown[0] = np.nan
+    with pytest.raises(InputError, match="no numbers"):
+        scores_of(instances, unknown)
     with pytest.raises(InputError, match="texts are given"):
         scores_of(instances, ["yes"] * n)
 

@@ -51,6 +51,9 @@ def shares_of_scores(scores: np.ndarray, instances: Instances) -> np.ndarray:
             f"{'x'.join(map(str, scores.shape))} are given."
         )
     starts = instances.offsets[:-1]
+    n_unknown = np.add.reduceat(np.isnan(scores).astype(np.int64), starts)
+    if ((n_unknown > 0) & (n_unknown < instances.n_answers)).any():
+        raise InputError(f"{instances.name}: some scores of an instance are no numbers. Give all of them, or none.")
     highest = np.repeat(np.maximum.reduceat(scores, starts), instances.n_answers)  # (M,) NaN where there is none
     is_top = scores == highest
     n_top = np.repeat(np.add.reduceat(is_top.astype(np.int64), starts), instances.n_answers)

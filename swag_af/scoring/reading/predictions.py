@@ -69,7 +69,10 @@ def predictions_of(
     listed = list(given) if isinstance(given, Sequence) or getattr(given, "dtype", None) == np.dtype(object) else []
     if any(isinstance(one, str) for one in listed):
         raise InputError("predictions: texts are given, where numbers of answers or scores of all are due.")
-    is_ragged = len({len(one) for one in listed if isinstance(one, Sequence | np.ndarray)}) > 1
+    lengths = [len(one) for one in listed if isinstance(one, Sequence | np.ndarray)]
+    is_ragged = len(set(lengths)) > 1
+    if is_ragged and lengths != instances.n_answers.tolist():
+        raise InputError("predictions: lists of other lengths than there are answers, or not one for each instance.")
     given = np.concatenate([np.asarray(one) for one in listed]) if is_ragged else np.asarray(listed or given)
     chosen = given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
     shares = shares_of_choices(given, instances) if chosen else shares_of_scores(given, instances)
