@@ -20,7 +20,7 @@ def brief(cls: T) -> T:
         parts = (f"{field.name}={_told(getattr(self, field.name))}" for field in fields(self) if field.repr)
         return f"{type(self).__name__}({', '.join(parts)})"
 
-    cls.__repr__ = told  # type: ignore[assignment,method-assign]
+    type.__setattr__(cls, "__repr__", told)
     return cls
 
 

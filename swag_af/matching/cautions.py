@@ -3,7 +3,7 @@
 Nothing here stops a matching; each sentence says what to do. They are printed, and kept in `matched.json`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -30,8 +30,7 @@ def cautions_of(stage: Stage, surface: Sequence[str] = ()) -> list[str]:
         *_unpreferred(stage),
         *_of_surface(surface),
         *_copies(stage),
-        *_lost_tags(stage),
-        *_merged_tags(stage),
+        *_tags(stage),
     ]
 
 
@@ -124,37 +123,34 @@ def _copies(stage: Stage) -> list[str]:
 
 def n_that_lost_a_tag(stage: Stage) -> int:
     """How many wrong answers have fewer tags than they have in their own row."""
-    return sum(
-        len(TAG.findall(text)) < len(TAG.findall(stage.items.rows[other].response))
-        for texts, others in zip(stage.wrong, stage.outcome.assigned.tolist(), strict=True)
-        for text, other in zip(texts, others, strict=True)
-    )
+    return sum(len(TAG.findall(text)) < len(TAG.findall(own)) for text, own in _recycled(stage))
 
 
 def n_with_merged_tags(stage: Stage) -> int:
     """How many wrong answers name fewer objects than in their own row, though no tag was lost."""
     return sum(
         len(tags_in(text)) < len(tags_in(own)) and len(TAG.findall(text)) == len(TAG.findall(own))
-        for texts, others in zip(stage.wrong, stage.outcome.assigned.tolist(), strict=True)
-        for text, own in zip(texts, (stage.items.rows[other].response for other in others), strict=True)
+        for text, own in _recycled(stage)
     )
 
 
-def _merged_tags(stage: Stage) -> list[str]:
-    n, n_all = n_with_merged_tags(stage), stage.outcome.assigned.size
-    if not n:
-        return []
-    return [
-        f"{n:,} of {n_all:,} wrong answers name one object where they named several, since their new row has too few "
-        "of its kind: [person1] and [person1] gives them away. List more objects, or take such answers out."
-    ]
+def _recycled(stage: Stage) -> Iterator[tuple[str, str]]:
+    """Every wrong answer as it stands, and in its own row."""
+    for texts, others in zip(stage.wrong, stage.outcome.assigned.tolist(), strict=True):
+        yield from zip(texts, (stage.items.rows[other].response for other in others), strict=True)
 
 
-def _lost_tags(stage: Stage) -> list[str]:
-    n, n_all = n_that_lost_a_tag(stage), stage.outcome.assigned.size
-    if not n:
-        return []
-    return [
-        f"{n:,} of {n_all:,} wrong answers lost a tag, since their new row has no object of its kind; no right one "
-        "did, so a bare word such as person gives them away. List more kinds under objects, or take such answers out."
-    ]
+def _tags(stage: Stage) -> list[str]:
+    told = (
+        (
+            n_that_lost_a_tag(stage),
+            "lost a tag, since their new row has no object of its kind; no right one did, so a bare word such as "
+            "person gives them away. List more kinds under objects, or take such answers out.",
+        ),
+        (
+            n_with_merged_tags(stage),
+            "name one object where they named several, since their new row has too few of its kind: [person1] and "
+            "[person1] gives them away. List more objects, or take such answers out.",
+        ),
+    )
+    return [f"{n:,} of {stage.outcome.assigned.size:,} wrong answers {what}" for n, what in told if n]
