@@ -225,6 +225,7 @@ class Matching(TypedDict):
     relevance: str
     similarity: str
     said: list[str]
+    cautions: NotRequired[list[str]]
     rationales: NotRequired[OtherStage]
 
 

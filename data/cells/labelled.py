@@ -1,7 +1,7 @@
 """Sources with their labels: a file or folder as it is, one whose labels stand in a second file, a released folder.
 
-    swag_af release        train.csv, val.csv, and test.csv with its labels in test_labels.csv; where it has rationales,
-                           files of the same names in stages/, with the labels of both questions of a row
+    swag_af release        train.csv, val.csv, and test.csv with its labels in test_labels.csv; where it has rationales
+                           and both questions of a row are wanted, files of the same names in stages/, with both labels
     PIQA, aNLI             train.jsonl and train-labels.lst, a label a line
 
 A label is joined to its row by the id that both have, or by their order, which is said. What labels mean is decided in
@@ -32,14 +32,21 @@ _TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 
 
 def open_labelled(
-    paths: Sequence[Path], format: str = "auto", *, labels_file: Path | None = None, label: str = "", id: str = ""
+    paths: Sequence[Path],
+    format: str = "auto",
+    *,
+    labels_file: Path | None = None,
+    label: str = "",
+    id: str = "",
+    stages: bool = True,
 ) -> list[Source]:
     """The sources at `paths`, those of every split where a path has several, with their labels.
 
     `labels_file` has the labels of the only one of them; it and the source name a row by the column `id`, where both
-    have it. The source gets them as its column `label`. Raises InputError where they do not fit.
+    have it. The source gets them as its column `label`. Of a release with rationales both questions of a row are read
+    with `stages`, the first alone without. Raises InputError where labels do not fit.
     """
-    sources = [source for path in paths for source in _sources_at(path, format)]
+    sources = [source for path in paths for source in _sources_at(path, format, stages)]
     if labels_file is None:
         return sources
     if len(sources) != 1:
@@ -47,18 +54,18 @@ def open_labelled(
     return [with_labels(sources[0], labels_file, label=label, id=id)]
 
 
-def _sources_at(path: Path, format: str) -> list[Source]:
+def _sources_at(path: Path, format: str, stages: bool) -> list[Source]:
     is_ours = format in ("auto", "csv") and path.is_dir() and (path / MANIFEST).is_file()
-    return released(path) if is_ours else open_sources(path, format)
+    return released(path, stages=stages) if is_ours else open_sources(path, format)
 
 
-def released(folder: Path) -> list[Source]:
-    """The splits of a folder of `swag-af release`, the labels of its test split joined."""
+def released(folder: Path, *, stages: bool = True) -> list[Source]:
+    """The splits of a folder of `swag-af release`, with the labels of its test; `stages` as `open_labelled` says."""
     manifest = read_manifest(folder, "dataset")
     splits = [split for split, n in manifest["splits"].items() if n > 0]
     if not splits:
         raise InputError(f"{folder}: no questions in it. Release the run again.")
-    if "rationales" in manifest:
+    if stages and "rationales" in manifest:
         return [_of_stages(folder / "stages" / f"{split}.jsonl", split) for split in splits]
     sources = [replace(open_source(folder / f"{split}.csv", "csv"), split=split) for split in splits]
     return [_with_own_ids(_with_own_labels(source), folder) for source in sources]

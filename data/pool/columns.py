@@ -108,10 +108,11 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
     if wanted != "auto":
         tried = [own if wanted == "columns" else _with(LAYOUTS[wanted], columns)]
     else:
-        tried = [own] if columns != Columns() else [own, *LAYOUTS.values()]
+        is_named = replace(columns, media_columns="") != Columns()  # what is shown beside is part of no layout
+        tried = [own] if is_named else [own, *(_with(layout, columns) for layout in LAYOUTS.values())]
     missing = {layout.name: _missing_columns(layout.columns, source.columns) for layout in tried}
-    for name in {"columns", wanted} & missing.keys():
-        missing[name] += _misnamed(columns, source.columns, missing[name])
+    for lacks in missing.values():
+        lacks += _misnamed(columns, source.columns, lacks)
     for layout in tried:
         if not missing[layout.name]:
             return layout
@@ -164,7 +165,8 @@ def _misnamed(columns: Columns, names: Sequence[str], missing: Sequence[str]) ->
 
     default = Columns()
     named = [getattr(columns, one.name) for one in fields(columns)]
-    own = [name for name, usual in zip(named, astuple(default), strict=True) if name and name != usual]
+    given = [name for name, usual in zip(named, astuple(default), strict=True) if name and name != usual]
+    own = [part for name in given for part in ([name] if is_there(name) else map(str.strip, name.split(",")))]
     return [name for name in own if name not in missing and not is_there(name)]
 
 
@@ -210,7 +212,7 @@ def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:
     columns = layout.columns
     wanted = {getattr(columns, field.name) for field in fields(columns)}
     wanted |= {name.partition(".")[0] for name in _dotted(columns)}
-    for stem in (columns.negatives_column, columns.endings_column, columns.context_column):
+    for stem in (columns.negatives_column, columns.endings_column, columns.context_column, columns.media_columns):
         wanted |= set(listed(stem, tuple(names)))
     return [name for name in names if name in wanted]
 
@@ -265,10 +267,32 @@ def question_of(record: Record, layout: Layout) -> Question:
     )
     fold = _fold(optional(record, columns.fold_column), columns.fold_column)
     context = Context(
-        sent1, start, gold, word_of(record, columns.id_column), video, source, NO_FOLD if fold is None else fold
+        sent1,
+        start,
+        gold,
+        word_of(record, columns.id_column),
+        video,
+        source,
+        NO_FOLD if fold is None else fold,
+        _media(record, columns.media_columns),
     )
     given = [text for text in negatives if text is not None]
     return Question(context, given, _in_order(features, order, 1 + len(negatives)))
+
+
+def _media(record: Record, names: str) -> dict[str, Any]:
+    """What the columns `names` show, as it stands, JSON in a text being read; nothing of empty cells."""
+    cells = {name: record.get(name) for name in listed(names, tuple(record))}
+    return {name: _unpacked(cell) for name, cell in cells.items() if cell is not None and cell != ""}
+
+
+def _unpacked(cell: Any) -> Any:
+    if not isinstance(cell, str) or not cell.startswith(("[", "{")):
+        return cell
+    try:
+        return json_value(cell)
+    except ValueError:
+        return cell
 
 
 @lru_cache(maxsize=64)

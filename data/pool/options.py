@@ -41,6 +41,8 @@ class Columns:
     """Where the row comes from."""
     features_column: str = "features"
     """Features of gold and of each negative, a list of lists of numbers, in the order of the endings."""
+    media_columns: str = ""
+    """What is shown with the text, with commas between: image,objects. Nothing here opens it; releases have it too."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class PoolOptions(Options):
       swag-af pool questions.parquet --context-column question --endings-column choices --label-column answer
       swag-af pool mine.csv --flag checks.py:means_the_same --tagger none
       swag-af pool mine.jsonl --normalise --out pool
+      swag-af pool seen.jsonl --media-columns image,objects --out pool
     """
 
     sources: tuple[Path, ...]

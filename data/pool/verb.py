@@ -143,7 +143,7 @@ def _opened(options: PoolOptions) -> _Inputs:
     tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
     flag = load_flag(options.flag) if options.flag else None
     names = {"label": options.columns.label_column, "id": options.columns.id_column}
-    sources = open_labelled(options.sources, options.format, labels_file=options.labels_file, **names)
+    sources = open_labelled(options.sources, options.format, labels_file=options.labels_file, **names, stages=False)
     layouts = [layout_of(source, options.layout, options.columns) for source in sources]
     return _Inputs(tagger, flag, sources, with_bases(layouts, sources, options.label_base))
 

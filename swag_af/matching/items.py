@@ -46,6 +46,11 @@ class Item:
         """The right answer."""
         return self.context.gold
 
+    def with_media(self) -> Context:
+        """The context with what the row shows, in the columns of VCR: what a release gives along."""
+        shown = {"img_fn": self.media, "objects": list(self.objects)}
+        return replace(self.context, media={**self.context.media, **{name: one for name, one in shown.items() if one}})
+
     def scene(self) -> Scene:
         """What tags of responses may stand for in this row."""
         return Scene.of(objects_of(self.objects), [self.query, self.response])

@@ -6,7 +6,7 @@ that a text has the same tags wherever the question is written.
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,9 @@ class Figures:
     chance: float
     similarity: float
     """Mean probability that a wrong answer means the same as the right one."""
-    same_pronouns: float
-    """Share of wrong answers with the pronoun class of the right one (VCR-CS: 88.9 %)."""
+    same_pronouns: float | None
+    """Share of wrong answers with the pronoun class of the right one (VCR-CS: 88.9 %); None where no answer has an
+    English pronoun of a class."""
     tags_named: float | None
     """Share of the tags of wrong answers that occur in the query or the right answer (VCR-CS: 68.9 %); None where
     there are no tags."""
@@ -93,7 +94,7 @@ def figures(items: Items, outcome: Outcome, wrong: Sequence[Sequence[str]]) -> F
         relevance_accuracy=float(hits_of_relevance(outcome).mean()),
         chance=1 / (1 + outcome.assigned.shape[1]),
         similarity=float(outcome.similarity.mean()),
-        same_pronouns=float(np.mean(same)),
+        same_pronouns=float(np.mean(same)) if set(pronouns) != {"neutral"} else None,
         tags_named=sum(named for named, _ in tags) / n_tags if n_tags else None,
         loss=outcome.loss,
         preferred=float(outcome.preferred.mean(dtype=np.float64)),
@@ -174,17 +175,23 @@ def _is_begun(path: Path) -> bool:
 
 
 def save_run(
-    stage: Stage, options: MatchingOptions, said: Sequence[str], folder: Path, *, rationales: Path | None = None
+    stage: Stage,
+    options: MatchingOptions,
+    said: Sequence[str],
+    folder: Path,
+    *,
+    left_open: Callable[[Sequence[str]], list[str]] = lambda surface: [],
+    rationales: Path | None = None,
 ) -> list[str]:
-    """A pool of the right response and the wrong ones of each row, and a run that has all of them assigned; returns the
-    rules of surface form that find the right one, a sentence each.
+    """A pool of the right response and the wrong ones of each row, and a run that has all of them assigned; returns
+    what the matching leaves open: `left_open` of the rules of surface form that find the right one, a sentence each.
 
     The groups of the pool are the folds of the matching, so that no split or fold of an audit has an answer on both
     sides: right in one row, and wrong in another. `said` tells how it was matched. `rationales` is the run of the
     rationales of these answers, which is released with this one.
     """
     check_runs(folder)
-    contexts = [item.context for item in stage.items.rows]
+    contexts = [item.with_media() for item in stage.items.rows]
     with warnings.catch_warnings():
         for kind in (SurfaceWarning, SharedTextWarning):  # their advice is for endings that were written
             warnings.simplefilter("ignore", kind)
@@ -193,14 +200,16 @@ def save_run(
     width = int(pool.counts.min())
     start = np.tile(np.arange(width), (len(pool), 1))
     identity = {"pool_identity": pool.identity, "phases": [], "filters": {}, "options": asdict(options)}
+    cautions = left_open([str(SurfaceFinding(**record)) for record in made.manifest["surface"]])
     matching: Matching = {
         "weight": options.weight,
         "relevance": options.relevance,
         "similarity": options.similarity,
         "said": list(said),
+        "cautions": cautions,
     }
     if rationales is not None:
         identity_there = open_run(rationales).pool.identity
         matching["rationales"] = {"run": os.path.relpath(rationales, folder / "run"), "pool_identity": identity_there}
     begin_run(pool, start, folder / "run", identity, n_planned=0, made_by=MADE_BY, matching=matching)
-    return [str(SurfaceFinding(**record)) for record in made.manifest["surface"]]
+    return cautions

@@ -75,9 +75,12 @@ def figure_lines(made: Figures) -> list[str]:
         f"{_share(made.chance)}){preferred}",
         f"A wrong answer means the same as the right one with a probability of {_share(made.similarity)} on average, "
         "says the model of similarity.",
-        f"{_share(made.same_pronouns)} of the wrong answers have the pronouns of the right one (VCR-CS: "
-        f"{_share(PRONOUNS_IN_VCR)}).",
     ]
+    if made.same_pronouns is not None:
+        lines.append(
+            f"{_share(made.same_pronouns)} of the wrong answers have the pronouns of the right one (VCR-CS: "
+            f"{_share(PRONOUNS_IN_VCR)})."
+        )
     if made.tags_named is not None:
         lines.append(
             f"{_share(made.tags_named)} of their tags occur in the query or the right answer (VCR-CS: "

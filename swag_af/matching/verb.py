@@ -11,6 +11,7 @@ The same data, options and seed give the same bytes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -299,14 +300,21 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
     made = {name: figures(one.items, one.outcome, one.wrong) for name, one in stages.items()}
     said = {name: asdict(one) for name, one in made.items()}
     write_jsonl(out / QUESTIONS, records(answers, rationales, seed=matching.seed))
-    surface = {}
+    cautions = {}
     if rationales is not None:
         used = replace(matching, weight=matching.rationale_weight)
         folder = out / RATIONALES
-        surface["rationales"] = save_run(rationales, used, said_of(rationales, used, made["rationales"]), folder)
-    of_rationales = None if rationales is None else out / RATIONALES / "run"
-    of_answers = said_of(answers, matching, made["answers"])
-    surface["answers"] = save_run(answers, matching, of_answers, out, rationales=of_rationales)
+        of_rationales = said_of(rationales, used, made["rationales"])
+        left_open = partial(cautions_of, rationales)
+        cautions["rationales"] = save_run(rationales, used, of_rationales, folder, left_open=left_open)
+    cautions["answers"] = save_run(
+        answers,
+        matching,
+        said_of(answers, matching, made["answers"]),
+        out,
+        left_open=partial(cautions_of, answers),
+        rationales=None if rationales is None else out / RATIONALES / "run",
+    )
     write_json(
         out / ABOUT,
         {
@@ -316,7 +324,7 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
             "name": answers.items.name,
             "files": answers.items.files,
             "notes": answers.items.notes,
-            "cautions": {name: cautions_of(one, surface[name]) for name, one in stages.items()},
+            "cautions": {name: cautions[name] for name in stages},
             "folds": np.bincount(answers.plan.folds).tolist(),
             "pairs": sum(one.plan.n_pairs() for one in stages.values()),
             "buckets": {name: sizes_said(one.plan.buckets) for name, one in stages.items()},

@@ -125,7 +125,7 @@ def _files(dataset: Dataset, formats: Sequence[str]) -> list[str]:
     return [
         *markdown_table(_file_rows(dataset, formats)),
         "",
-        columns(dataset) if dataset.run.is_matched else _COLUMNS,
+        (columns(dataset) if dataset.run.is_matched else _COLUMNS) + _media_told(dataset),
         "",
         f'```python\nfrom datasets import load_dataset\n\nquestions = load_dataset("path/of/this/folder"){full}\n```',
     ]
@@ -137,6 +137,16 @@ _COLUMNS = (
     "the source (`gold`) or generated (`gen`). `sent1` and `sent2` begin with a capital, and texts that were "
     "tokenised lost the blanks of their tokens; else all texts are those of the pool."
 )
+
+
+def _media_told(dataset: Dataset) -> str:
+    names = [f"`{name}`" for name in dataset.questions[0].media]
+    if not names:
+        return ""
+    verb = "says" if len(names) == 1 else "say"
+    return (
+        f" {' and '.join(names)} {verb} what is shown with the text, as the source has it; what it names is not here."
+    )
 
 
 def _file_rows(dataset: Dataset, formats: Sequence[str]) -> list[tuple[str, str]]:

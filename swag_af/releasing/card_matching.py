@@ -39,6 +39,7 @@ def matching_section(matching: Matching) -> list[str]:
     """How it was matched and what came of it, from the record of the run."""
     return [
         *bullets(matching["said"]),
+        *_left_open(matching),
         "",
         "Right and wrong answers are the same texts, so that answers alone tell little by design. What a model of "
         "meaning would call equal to the right answer, and these models do not, may stand among the wrong ones.",
@@ -59,10 +60,17 @@ def rationales_section(dataset: Dataset) -> list[str]:
         "judged them.",
         "",
         *bullets(why.run.matching["said"]),
+        *_left_open(why.run.matching),
         "",
         style_in_short(why.run, why.style),
         *(["", *markdown_table(style_rows(why.run, why.style))] if why.style.findings else []),
     ]
+
+
+def _left_open(matching: Matching) -> list[str]:
+    """What the matching could not do, and what was to be looked at; nothing where nothing is known."""
+    cautions = matching.get("cautions", [])
+    return ["", "What this leaves open, and what would help:", "", *bullets(cautions)] if cautions else []
 
 
 def columns(dataset: Dataset) -> str:

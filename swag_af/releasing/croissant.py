@@ -4,15 +4,16 @@ Made without a library; the tests check it with `mlcroissant`. Licence, citation
 know it, the language are left for the publisher to add.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from swag_af.data.files import write_json
 from swag_af.data.manifests import sha256_file
 from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.formats import KINDS
 from swag_af.releasing.questions import SPLITS
-from swag_af.releasing.stages import COLUMNS, FOLDER, columns_shown
+from swag_af.releasing.stages import FOLDER, columns_shown, stage_columns
 from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
 
 CROISSANT = "croissant.json"
@@ -65,20 +66,24 @@ def croissant(folder: Path, dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _columns_of_files(dataset: Dataset) -> dict[str, Sequence[str]]:
-    """The named columns of each CSV file that has rows."""
+def _columns_of_files(dataset: Dataset) -> dict[str, dict[str, str]]:
+    """The named columns of each file that has rows, with what they hold."""
     regular = regular_columns(dataset.questions[0])
     splits = [split for split in SPLITS if dataset.sizes[split]]
-    found: dict[str, Sequence[str]] = {f"{split}.csv": regular[:-1] if split == "test" else regular for split in splits}
+    found = {f"{split}.csv": _kinds(regular[:-1] if split == "test" else regular) for split in splits}
     if dataset.opinions is not None:
         full = full_columns(dataset.questions[0], full_width(dataset.questions))
-        found |= {f"{split}_full.csv": full for split in splits if split in FULL_SPLITS}
+        found |= {f"{split}_full.csv": _kinds(full) for split in splits if split in FULL_SPLITS}
     if dataset.rationales is not None:
-        found |= {f"{FOLDER}/{split}.jsonl": columns_shown(split) for split in splits}
+        of_stages = stage_columns(dataset.questions)
+        for split in splits:
+            shown = columns_shown(of_stages, split)
+            found[f"{FOLDER}/{split}.jsonl"] = {name: of_stages[name] for name in shown}
     return found
 
 
-_NUMBERS = {"label", *(name for name, kind in COLUMNS.items() if kind in ("int64", "label"))}
+def _kinds(columns: Sequence[str]) -> dict[str, str]:
+    return {name: KINDS.get(name, "string") for name in columns}
 
 
 def _file(folder: Path, name: str) -> dict[str, Any]:
@@ -94,7 +99,7 @@ def _file(folder: Path, name: str) -> dict[str, Any]:
     }
 
 
-def _record_set(file: str, columns: Sequence[str]) -> dict[str, Any]:
+def _record_set(file: str, columns: Mapping[str, str]) -> dict[str, Any]:
     name = file.removesuffix(".csv").removesuffix(".jsonl")
     return {
         "@type": "cr:RecordSet",
@@ -105,10 +110,10 @@ def _record_set(file: str, columns: Sequence[str]) -> dict[str, Any]:
                 "@type": "cr:Field",
                 "@id": f"{name}/{column}",
                 "name": column,
-                "dataType": "sc:Integer" if column in _NUMBERS else "sc:Text",
-                **({"repeated": True} if COLUMNS.get(column) == "list" else {}),
+                "dataType": "sc:Integer" if kind in ("int64", "label") else "sc:Text",
+                **({"repeated": True} if kind == "list" else {}),
                 "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
             }
-            for column in columns
+            for column, kind in columns.items()
         ],
     }

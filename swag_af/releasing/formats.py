@@ -1,6 +1,7 @@
 """The questions in further formats beside CSV: JSONL and Parquet.
 
-    jsonl/train.jsonl ...                            what `swag-af pool` reads: sent1, start, endings, label, id, video
+    jsonl/train.jsonl ...                            what `swag-af pool` reads: sent1, start, endings, label, id, video,
+                                                     and what is shown with the text, lists as lists
     data/train-00000-of-00001.parquet ...            the regular files' columns; the label of test is -1
     full/train-00000-of-00001.parquet ...            the full files' columns, where people judged
 
@@ -95,7 +96,7 @@ def _json_record(question: Question) -> dict[str, Any]:
         "video": question.context.video,
         "source": question.context.source,
         "row": question.example.row,
-        **question.of_fold,
+        **question.more,
         "sent1": question.sent1,
         "start": question.start,
         "endings": list(question.endings),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.formats import HUB_NAMES, KINDS
 from swag_af.releasing.questions import SPLITS
-from swag_af.releasing.stages import COLUMNS, FOLDER
+from swag_af.releasing.stages import FOLDER, stage_columns
 from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10**7, "1M<n<10M"))
@@ -69,7 +69,7 @@ def _info_lines(dataset: Dataset, config: str) -> list[str]:
 def _columns(dataset: Dataset, config: str) -> Mapping[str, str]:
     """What each column of a configuration holds."""
     if config == FOLDER:
-        return COLUMNS
+        return stage_columns(dataset.questions)
     first, width = dataset.questions[0], full_width(dataset.questions)
     names = regular_columns(first) if config == "regular" else full_columns(first, width)
     return {name: KINDS.get(name, "string") for name in names}

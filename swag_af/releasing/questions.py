@@ -3,8 +3,10 @@
 Writes no files.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +43,9 @@ class Question:
     """In which the shown `distractors` stand; as they are where not given."""
     fold: int | None = None
     """That of the matching in which the distractors are answers of other questions; None where none was made."""
+    media: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What is shown with the text, by column: the same columns in every question of a dataset, None where a question
+    lacks one."""
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -49,9 +54,10 @@ class Question:
         return (*chosen[: self.label], self.answer, *chosen[self.label :])
 
     @property
-    def of_fold(self) -> dict[str, int]:
-        """The column with the fold of the matching; none where nothing was matched."""
-        return {} if self.fold is None else {FOLD: self.fold}
+    def more(self) -> dict[str, Any]:
+        """The columns beside SWAG's: the fold of a matching, and what is shown with the text; none where there is
+        neither."""
+        return {**({} if self.fold is None else {FOLD: self.fold}), **self.media}
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -88,6 +94,7 @@ def make_questions(
     them again.
     """
     shown: dict[int, tuple[str, str]] = {}
+    columns = media_columns([run.pool.contexts[example.row] for example, _ in examples])
     questions = []
     for example, split in examples:
         context = run.pool.contexts[example.row]
@@ -96,9 +103,23 @@ def make_questions(
         sent1, start = shown[example.row]
         texts = [readable(run.pool.text(example.row, column)) for column in (example.answer, *example.distractors)]
         fold = int(run.pool.groups[example.row]) if run.is_matched else None
-        made = Question(context, sent1, start, texts[0], tuple(texts[1:]), example, 1 + n_distractors, split, fold=fold)
-        questions.append(made)
+        media = {column: context.media.get(name) for name, column in columns.items()}
+        made = Question(context, sent1, start, texts[0], tuple(texts[1:]), example, 1 + n_distractors, split)
+        questions.append(replace(made, fold=fold, media=media))
     return with_even_labels(questions, rng=secret_rng(run.pool.secret, f"labels {seed}"))
+
+
+def media_columns(contexts: Sequence[Context]) -> dict[str, str]:
+    """The column of each thing that some of `contexts` show, by its name: `img_fn`, or `media-NAME` for the name of a
+    column that is SWAG's."""
+    names = sorted({str(name) for context in contexts for name in context.media})
+    return {name: f"media-{name}" if _OF_SWAG.fullmatch(name) else name for name in names}
+
+
+_OF_SWAG = re.compile(
+    r"|id|video|source|row|start|endings|label|video-id|fold-ind|startphrase|sent[12]|gold-(?:source|type|ending)"
+    rf"|gold_source|{FOLD}|ending\d+|distractor-\d+(?:-type)?"
+)
 
 
 def drawn_examples(

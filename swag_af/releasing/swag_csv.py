@@ -6,10 +6,11 @@
 
 The columns, their order, and which files have an index are SWAG's (Zellers et al. 2018, the released data). Where wrong
 answers were matched, the last before the endings or ratings is `match_fold`, by which readers keep those together that
-have them in common.
+have them in common; what is shown with the text follows it, an image by its name, a list as JSON.
 """
 
 import csv
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ def regular_columns(question: Question) -> list[str]:
     """The columns of `train.csv` after the index, where all questions are as this one."""
     endings = [f"ending{i}" for i in range(question.n_choices)]
     columns = ["video-id", "fold-ind", "startphrase", "sent1", "sent2", "gold-source"]
-    return [*columns, *question.of_fold, *endings, "label"]
+    return [*columns, *question.more, *endings, "label"]
 
 
 def regular_record(question: Question) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def regular_record(question: Question) -> dict[str, Any]:
         "sent1": question.sent1,
         "sent2": question.start,
         "gold-source": question.answer_source,
-        **question.of_fold,
+        **_more(question),
         **{f"ending{i}": ending for i, ending in enumerate(question.endings)},
         "label": question.label,
     }
@@ -73,7 +74,7 @@ def full_columns(question: Question, n_distractors: int) -> list[str]:
     """The columns of `train_full.csv`, where all questions are as this one."""
     numbers = range(n_distractors)
     texts = ["video-id", "fold-ind", "startphrase", "gold-ending", *(f"distractor-{i}" for i in numbers)]
-    types = ["gold-source", *question.of_fold, "gold-type", *(f"distractor-{i}-type" for i in numbers)]
+    types = ["gold-source", *question.more, "gold-type", *(f"distractor-{i}-type" for i in numbers)]
     return [*texts, *types, "sent1", "sent2"]
 
 
@@ -89,12 +90,23 @@ def full_record(question: Question, n_distractors: int) -> dict[str, Any]:
         "gold-ending": question.answer,
         **{f"distractor-{i}": text for i, text in enumerate(texts)},
         "gold-source": example.source,
-        **question.of_fold,
+        **_more(question),
         "gold-type": example.answer_rating or "",
         **{f"distractor-{i}-type": rating for i, rating in enumerate(ratings)},
         "sent1": question.sent1,
         "sent2": question.start,
     }
+
+
+def _more(question: Question) -> dict[str, Any]:
+    """`Question.more` in cells: what is shown as text, or as JSON; nothing as an empty one."""
+    media = {name: cell(value) for name, value in question.media.items()}
+    return question.more | media
+
+
+def cell(value: Any) -> str:
+    """A text as it is, nothing as an empty one, all else as JSON."""
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _write(path: Path, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> None:

@@ -105,7 +105,8 @@ def _results(subject: Subject) -> list[str]:
     """The result: how it was matched; or a sentence for each phase, and one for each audit filter that took no part."""
     run = subject.run
     if run.matching:
-        return [*run.matching["said"], *below_in_short(run, subject.findings, words=True)]
+        said = [*run.matching["said"], *run.matching.get("cautions", [])]
+        return [*said, *below_in_short(run, subject.findings, words=True)]
     if not run.log:
         return ["No iteration is finished yet: every distractor is still one drawn at random."]
     lines = []

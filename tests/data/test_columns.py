@@ -363,6 +363,31 @@ def test_a_small_pool_has_the_identity_of_the_same_texts_in_memory(tmp_path: Pat
     assert made.identity == CandidatePool.from_texts(contexts, lists, tagger="rules").identity
 
 
+def test_what_is_shown_with_the_text_stays_with_it(tmp_path: Path) -> None:
+    shown: list[dict[str, Any]] = [
+        {"image": "a.jpg", "objects": ["cup", "cup"], "frame": 3},
+        {"image": "", "objects": "[not JSON", "frame": None},
+        {"image": "[b].jpg", "objects": '{"cup": 2}', "frame": 0},
+    ]
+    rows = [row | of_row for row, of_row in zip(ROWS, shown, strict=True)]
+    columns = Columns(media_columns="image,objects,frame")
+    made = build_pool(write_rows(tmp_path / "rows.jsonl", rows), columns=columns)
+    kept = [context.media for context in made.contexts]
+    assert kept == [shown[0], {"objects": "[not JSON"}, {"image": "[b].jpg", "objects": {"cup": 2}, "frame": 0}]
+    (tmp_path / "without").mkdir()
+    without = build_pool(write_rows(tmp_path / "without" / "rows.jsonl", rows))
+    assert not any(context.media for context in without.contexts)
+
+
+def test_columns_of_media_may_be_named_beside_a_published_layout(tmp_path: Path) -> None:
+    rows = [{**row, "image": f"{i}.jpg"} for i, row in enumerate(SWAG)]
+    made = build_pool(write_csv(tmp_path / "train.csv", rows), columns=Columns(media_columns="image"))
+    assert [context.media["image"] for context in made.contexts] == [row["image"] for row in rows]
+    (tmp_path / "other").mkdir()
+    said = refused(write_csv(tmp_path / "other" / "train.csv", rows), columns=Columns(media_columns="image,thing"))
+    assert "no column thing (it has" in said
+
+
 @pytest.mark.parametrize("layout", ["gold", "label"])
 def test_features_follow_their_endings(tmp_path: Path, layout: str) -> None:
     values = np.arange(8).reshape(4, 2).tolist()

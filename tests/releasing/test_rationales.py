@@ -1,6 +1,7 @@
 """Claims about a dataset of a matching with rationales: both questions of a row, in every form, scored in stages."""
 
 import csv
+import html
 import json
 import shutil
 from dataclasses import replace
@@ -9,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matching.test_vcr import N, figures_in, made_up_rows, options_of
+from matching.test_vcr import OBJECTS, N, figures_in, made_up_rows, options_of
 
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import read_manifest, sha256_file
+from swag_af.data.pool.options import Columns, PoolOptions
+from swag_af.data.pool.verb import pool
 from swag_af.data.run import open_run
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard
@@ -25,6 +28,8 @@ from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.rationales import rationale_run
 from swag_af.releasing.verb import release
+from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.verb import report
 
 SPLITS = {"train": "train", "val": "validation", "test": "test"}
 
@@ -167,6 +172,42 @@ def test_the_card_and_the_manifest_count_the_rationales(made: Dataset) -> None:
     assert [one["filter"] for one in record["audits"]["findings"]] == ["ngrams"]
 
 
+def test_what_a_row_shows_is_released_with_it(made: Dataset, tmp_path: Path) -> None:
+    """Tags such as [person1] say nothing without the objects, and the question nothing without the image."""
+    given = {row["annot_id"]: row for row in made_up_rows()}
+    for split, name in SPLITS.items():
+        with (made.options.out / f"{split}.csv").open(encoding="utf-8", newline="") as file:
+            of_csv = list(csv.DictReader(file))
+        of_jsonl = [row for _, row in read_jsonl(made.options.out / "jsonl" / f"{name}.jsonl")]
+        assert of_csv
+        for rows, id, objects in ((of_csv, None, json.dumps(OBJECTS)), (of_jsonl, "id", OBJECTS)):
+            for row, question in zip(rows, made.of_split(split), strict=True):
+                assert row["img_fn"] == given[row[id] if id else question.id]["img_fn"]
+                assert row["objects"] == objects
+        for row in stages(made, split):
+            assert (row["img_fn"], row["objects"]) == (given[row["annot_id"]]["img_fn"], OBJECTS)
+    read = read_instances([made.options.out])
+    assert {one.media for one in read.instances} == {row["img_fn"] for row in given.values()}
+    columns = Columns(media_columns="img_fn, objects")
+    again = pool(PoolOptions((made.options.out,), tmp_path / "pool", columns=columns))
+    assert all(one.media == {"img_fn": given[one.id]["img_fn"], "objects": OBJECTS} for one in again.contexts)
+    card = (made.options.out / "README.md").read_text(encoding="utf-8")
+    assert "`img_fn` and `objects` say what is shown" in card
+
+
+def test_what_a_matching_leaves_open_stands_in_the_card_and_on_the_page(
+    folder: Path, made: Dataset, tmp_path: Path
+) -> None:
+    card = (made.options.out / "README.md").read_text(encoding="utf-8")
+    page = report(ReportOptions(folder / "matched" / "run", tmp_path / "report.html")).read_text(encoding="utf-8")
+    cautions = read_json(folder / "matched" / "matched.json")["cautions"]
+    assert set(cautions) == {"answers", "rationales"}
+    assert cautions["answers"]
+    assert all(one in html.unescape(page) for one in cautions["answers"])
+    for told in cautions.values():
+        assert all(f"* {one}" in card for one in told)
+
+
 def test_show_counts_them(made: Dataset, capsys: pytest.CaptureFixture[str]) -> None:
     main(["show", str(made.options.out)])
     assert f"{N - N // 5} ask for a rationale too" in capsys.readouterr().out
@@ -195,6 +236,7 @@ def test_mlcroissant_reads_both_questions(made: Dataset) -> None:
     records = list(described.records(record_set="stages/val"))
     for record, row in zip(records, stages(made, "val"), strict=True):
         assert [one.decode() for one in record["stages/val/answer_choices"]] == row["answer_choices"]
+        assert [one.decode() for one in record["stages/val/objects"]] == OBJECTS
         assert record["stages/val/answer_label"] == row["answer_label"]
 
 
