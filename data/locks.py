@@ -16,6 +16,9 @@ from typing import BinaryIO
 from swag_af.data.errors import InputError
 from swag_af.data.progress import note
 
+MOST_TRIES = 100
+"""So often a folder may go while a lock is made in it; then it is one in which no file can be made, as `/proc`."""
+
 OUT = "Wait until it is done, or choose another --out."
 
 
@@ -52,6 +55,7 @@ def _place(path: Path) -> Path:
 
 def _held(path: Path, place: Path, called: Path, *, is_told: bool, refusal: str) -> BinaryIO:
     """The lock's file, open and locked."""
+    tries = 0
     while True:
         try:
             with suppress(FileExistsError):  # also where it went while it was looked at
@@ -59,6 +63,9 @@ def _held(path: Path, place: Path, called: Path, *, is_told: bool, refusal: str)
             file = place.open("ab")
         except FileNotFoundError:  # its folder went in between, with the work that is done
             _check_links(place)
+            tries += 1
+            if tries > MOST_TRIES:
+                raise InputError(f"{place.parent}: no file can be made here. Choose another folder.") from None
             continue
         try:
             _lock(file, called, is_told=is_told, refusal=refusal)

@@ -144,7 +144,11 @@ class Run:
         return sum(r.n_scored for r in self.log) / max(1, sum(r.n_unassigned for r in self.log))
 
     def append(self, record: Iteration, timing: Timing, changes: np.ndarray) -> None:
-        """Finish an iteration; on disk the log line is written last, and makes the iteration count."""
+        """Finish an iteration; on disk the log line is written last, and makes the iteration count.
+
+        Raises InputError where the run is gone from the disk: it is not begun again in the middle.
+        """
+        self.check_is_there()
         self.log.append(record)
         self.timing.append(timing)
         self.replacements.append(changes)
@@ -152,6 +156,14 @@ class Run:
             write_array(_replacements_path(self.path, len(self.log)), changes)
             write_jsonl(self.path / "timing.jsonl", map(asdict, self.timing))
             write_jsonl(self.path / "log.jsonl", map(_line, self.log))
+
+    def check_is_there(self) -> None:
+        """Raise InputError where the folder was removed or moved since the run was opened."""
+        if self.path is not None and not (self.path / MANIFEST).is_file():
+            raise InputError(
+                f"{self.path}: removed or moved while the run was at work. Move it back and run the same command "
+                "again, or begin anew in another --out."
+            )
 
     def plan(self, n_planned: int) -> None:
         """Record in the manifest how many iterations are planned in all."""

@@ -36,11 +36,14 @@ def _written_out(code: int) -> str:
 
 def tell(text: str, *, is_error: bool = False, end: str = "\n") -> None:
     """Print to standard output, or standard error. Once nobody reads it any more, as after `| head -1`, what is printed
-    goes nowhere, and the work goes on."""
+    goes nowhere, and the work goes on; so it does where nothing can be printed to standard error, such as a full disk.
+    """
     stream = sys.stderr if is_error else sys.stdout
     try:
         print(text, end=end, file=stream, flush=True)
-    except BrokenPipeError:
+    except OSError as error:
+        if not is_error and not isinstance(error, BrokenPipeError):
+            raise OSError(error.errno, error.strerror, "standard output") from None
         unread(stream)
 
 

@@ -14,7 +14,7 @@ from swag_af.data.captions.columns import videos_of_table
 from swag_af.data.captions.options import CaptionColumns
 from swag_af.data.captions.published import CAPTION_SETS, LSMDC_CLIP
 from swag_af.data.errors import InputError, several
-from swag_af.data.files import check_is_file, json_value, read_json
+from swag_af.data.files import check_is_file, json_value, read_json, read_lines
 from swag_af.data.sources import open_source
 from swag_af.data.video import Video
 
@@ -61,6 +61,8 @@ def format_of(path: Path, format: str = "auto") -> str:
         raise InputError(f"{path}: compressed. Unpack it first, say with `gunzip {path.name}`.")
     if head.startswith(b"PAR1"):
         return "parquet"
+    if not text:
+        raise InputError(f"{path}: nothing in it. Check the file.")
     if text.startswith("{"):
         return _json_format(path, text)
     return _text_format(path, text)
@@ -96,6 +98,8 @@ def _text_format(path: Path, head: str) -> str:
         raise InputError(
             f"{path}: one JSON list. Write one object a line instead, say with `jq -c '.[]' {path.name} > rows.jsonl`."
         )
+    for _ in read_lines(path):
+        break  # text in UTF-8 it is
     raise InputError(f"{path}: cannot tell what it is. Say --format {' | '.join(FORMATS[1:])}.")
 
 

@@ -54,9 +54,11 @@ def run_filter(options: FilterOptions) -> Run:
     )
     for line in dict.fromkeys(line for one, _ in phases for line in getattr(one, "said", list)()):
         note(line)
+    run.check_is_there()
     n_audits = len(audit_names) * len(due_iterations(run, options.audit_every, ended=True))
     with progress("audit", n_audits, "audits") as advance:
         audit_what_is_due(run, ended=True, advance=advance)
+    run.check_is_there()
     write_report(run, options.out / REPORT)
     return run
 
@@ -145,4 +147,5 @@ def _warn_of_folds_that_stay(af: AFOptions) -> None:
 
 def _draw_now_and_then(run: Run) -> None:
     if run.path is not None and run.n_finished % 10 == 0:
+        run.check_is_there()
         write_report(run, run.path / REPORT)

@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from errno import EDQUOT, ENOSPC
+from errno import EDQUOT, EFBIG, EMFILE, ENOSPC
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -135,6 +135,7 @@ def _about(arguments: Sequence[str]) -> str:
 
 
 def _main(arguments: list[str]) -> None:
+    _terminated.clear()
     signal.signal(signal.SIGTERM, _interrupt)
     if "" not in sys.path:
         sys.path.append("")  # classes of the user's in the working directory, behind all that is installed
@@ -142,6 +143,7 @@ def _main(arguments: list[str]) -> None:
         if about := _about(arguments):
             say(about)
             return
+        _check_place()
         options = parse(arguments)
         run = _function_of(type(options))
         if (where := getattr(options, "where", None)) is not None and where.is_remote:
@@ -151,11 +153,10 @@ def _main(arguments: list[str]) -> None:
     except SwagAfError as error:
         _stop(str(error), error.exit_code)
     except KeyboardInterrupt:
-        _stop("interrupted. What was finished is kept, and nothing is half-written: run the same command again.", 130)
+        _stop_interrupted()
     except OSError as error:  # reported by the system, such as a full disk: not a bug of ours
         where = f"{error.filename}: " if error.filename else ""
-        is_full = error.errno in (ENOSPC, EDQUOT) and not where
-        which = " on the disk of --out, of the cache or of temporary files" if is_full else ""
+        which = "" if where and error.errno != EMFILE else _WHICH.get(error.errno or 0, "")
         _stop(
             f"{where}{error.strerror or error}{which}. Mend that and run the same command again, which goes on from "
             "what it keeps.",
@@ -164,9 +165,31 @@ def _main(arguments: list[str]) -> None:
     except MemoryError as error:
         _stop(f"not enough memory{f' ({error})' if str(error) else ''}. Ask for less, or use a larger machine.", 2)
     except Exception:
+        if _terminated:  # while a library was loaded, which made an error of its own of it
+            _stop_interrupted()
         if os.environ.get("SWAG_AF_TRACEBACK") == "1":
             raise
         _stop_for_bug(arguments)
+
+
+_FULL = " on the disk of --out, of the cache or of temporary files"
+_WHICH = {
+    ENOSPC: _FULL,
+    EDQUOT: _FULL,
+    EMFILE: ": this process may have no more, which `ulimit -n` raises",
+    EFBIG: ": a file would be larger than this process may write, which `ulimit -f` raises, or than its disk takes",
+}
+"""What the system does not say of an error without a file."""
+
+
+def _check_place() -> None:
+    """Raise InputError where the working folder is gone, which every path is from."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise InputError(
+            "the folder that this is run in is gone. Change to another one, or to the same again."
+        ) from None
 
 
 def _print_anything() -> None:
@@ -175,7 +198,7 @@ def _print_anything() -> None:
     sys.stdout = sys.stdout or nowhere()
     sys.stderr = sys.stderr or nowhere()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -421,8 +444,17 @@ def _function_of(dataclass: type) -> Callable[[Any], None]:
     return function
 
 
-def _interrupt(*_: object) -> None:
+_terminated: list[int] = []
+"""The signals that asked this process to end, but for Ctrl-C."""
+
+
+def _interrupt(number: int, _: object) -> None:
+    _terminated.append(number)
     raise KeyboardInterrupt
+
+
+def _stop_interrupted() -> None:
+    _stop("interrupted. What was finished is kept, and nothing is half-written: run the same command again.", 130)
 
 
 def _stop(message: str, code: int) -> None:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -341,6 +342,48 @@ def test_an_interrupted_run_says_how_to_go_on_with_code_130(
         main(["filter", str(pool_folder), "--out", str(tmp_path / "run"), *SETTINGS])
     assert stopped.value.code == 130
     assert re.fullmatch(r"swag-af: interrupted.*What was finished is kept.*\n", capsys.readouterr().err)
+
+
+def test_a_signal_that_a_library_makes_an_error_of_ends_as_one(
+    pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a module of C raises while it is loaded is an ImportError, which was told as a bug of ours."""
+
+    def interrupt(*_: object, **__: object) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise ImportError("initialization failed") from None
+
+    monkeypatch.setattr(HashFilter, "fit", interrupt)
+    with pytest.raises(SystemExit) as stopped:
+        main(["filter", str(pool_folder), "--out", str(tmp_path / "run"), *SETTINGS])
+    assert stopped.value.code == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_a_run_that_is_removed_while_it_is_made_is_told_and_not_begun_in_the_middle(
+    refused: Refused, pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = HashFilter.fit
+
+    def removing(self: HashFilter, *given: Any, **named: Any) -> None:
+        fit(self, *given, **named)
+        shutil.rmtree(tmp_path / "run")
+
+    monkeypatch.setattr(HashFilter, "fit", removing)
+    said = refused("filter", pool_folder, "--out", tmp_path / "run", *SETTINGS)
+    assert "run: removed or moved while the run was at work" in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_command_in_a_folder_that_is_gone_is_told(
+    refused: Refused, small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert "the folder that this is run in is gone" in refused("show", small_run)
 
 
 # ------------------------------------------------------------------------------- help
@@ -1041,7 +1084,15 @@ def test_a_full_disk_is_one_line_for_help_too() -> None:
         done = subprocess.run(["bash", "-c", full], capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert done.stderr.count("\n") == 1
-        assert "No space left" in done.stderr
+        assert "standard output: No space left" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_an_error_that_cannot_be_printed_has_its_code(tmp_path: Path) -> None:
+    """It ended with 1, which is a gate that failed."""
+    (tmp_path / "show").write_text(f"exec {sys.executable} -m swag_af show nothing\n")
+    for errors in ("2> /dev/full", "2>&-"):
+        assert subprocess.run(["bash", "-c", f"bash {tmp_path / 'show'} {errors}"], check=False).returncode == 2
 
 
 def test_a_device_that_is_not_there_begins_no_run(

@@ -87,6 +87,13 @@ def test_a_link_to_nothing_is_told_and_not_waited_for(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
+def test_a_folder_in_which_no_file_can_be_made_is_told() -> None:
+    """It was tried without end."""
+    with pytest.raises(InputError, match="/proc: no file can be made here"), alone(Path("/proc/new")):
+        pass
+
+
 def test_an_error_lets_go(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="mine"), alone(tmp_path / "model"):
         raise RuntimeError("mine")

@@ -192,6 +192,16 @@ def test_a_missing_source_is_refused(tmp_path: Path, name: str) -> None:
         read_videos(tmp_path / name)
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt"])
+def test_a_source_that_is_empty_or_no_utf8_is_told_as_such(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(" \n")
+    with pytest.raises(InputError, match="nothing in it"):
+        format_of(tmp_path / name)
+    (tmp_path / name).write_text('{"v": 1}', encoding="utf-16")
+    with pytest.raises(InputError, match=r"not UTF-8 text.*iconv"):
+        format_of(tmp_path / name)
+
+
 def test_a_compressed_source_is_to_be_unpacked(tmp_path: Path) -> None:
     import gzip
 
