@@ -3,6 +3,7 @@
 Reading order (each file imports only those named before it):
 
     instances   an instance, and a set of them as flat arrays; what of it may be read before the labels are
+    published   published splits: which is for training, which for scoring
     recycling   options that are right in one question and wrong in another
     grouping    what no fold may separate: named groups, or texts that are shared or nearly so
     options     which column holds what

@@ -254,8 +254,8 @@ def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarr
     for key, now in both.items():
         values = [one[key].value for one in drawn if key in one]
         has_control = bool(draws) and len(values) == len(draws)
-        control = _control(values, _limits(now)) if has_control else None
-        beyond = _control(values, _limits(now), of=max(1, n_told)) if has_control else None
+        control = _control(values, now) if has_control else None
+        beyond = _control(values, now, of=max(1, n_told)) if has_control else None
         of_probe = now.code in PARTIAL and control is None
         difference = paired.get(now.subject) if of_probe else None
         changes.append(_change(old[key], now, control, difference, _outcome(old[key], now, beyond, difference)))
@@ -317,14 +317,21 @@ def _limits(one: Diagnostic) -> tuple[float, float]:
     return {"count": (0.0, np.inf), "z": (-np.inf, np.inf)}.get(one.unit, (0.0, 1.0))
 
 
-def _control(values: Sequence[float], limits: tuple[float, float], *, of: int = 1) -> Control:
-    """The draws and the interval that one more draw would fall into, of 20 such 19 times; within `limits`.
+def _step(one: Diagnostic) -> float:
+    """How far two values of this check are apart at least, if they differ; 0 where any are possible."""
+    return {"count": 1.0, "z": 0.0}.get(one.unit, 1 / one.n if one.n else 0.0)
 
-    With `of` checks, the interval for each that all of one more draw would fall into as often: a cut at random would
-    else be called a repair, of one check or another, every other time.
+
+def _control(values: Sequence[float], of_check: Diagnostic, *, of: int = 1) -> Control:
+    """The draws and the interval that one more draw would fall into, of 20 such 19 times; within the check's limits.
+
+    A few draws can agree by luck, so their deviation is taken to be half a step at least, that of a value which is as
+    often one of two neighbours as the other. With `of` checks, the interval for each that all of one more draw would
+    fall into as often: a cut at random would else be called a repair, of one check or another, every other time.
     """
     mean, n = float(np.mean(values)), len(values)
-    half = t_quantile(n - 1, of=of) * float(np.std(values, ddof=1)) * (1 + 1 / n) ** 0.5
+    deviation, limits = max(float(np.std(values, ddof=1)), _step(of_check) / 2), _limits(of_check)
+    half = t_quantile(n - 1, of=of) * deviation * (1 + 1 / n) ** 0.5
     low, high = max(limits[0], mean - half), min(limits[1], mean + half)
     return Control(tuple(values), round(mean, 6), round(low, 6), round(high, 6))
 

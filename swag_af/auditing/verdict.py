@@ -9,6 +9,7 @@ from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
 from swag_af.data.errors import several
+from swag_af.data.instances.published import pairs_of_splits
 from swag_af.filters.registry import label_of
 
 NOT_ASKED = (
@@ -117,7 +118,7 @@ def tried(saved: SavedAudit) -> list[Diagnostic]:
 def further(audit: Audit | SavedAudit) -> list[str]:
     """What else is worth a sentence: the strongest feature, what is below chance, tiers, integrity, words, counts."""
     saved = saved_form(audit)
-    sayers = [_few_line, _feature_line, _below_line, _recycling_line]
+    sayers = [_few_line, _split_line, _feature_line, _below_line, _recycling_line]
     sayers += [_set_line, _tier_line, _word_line, _integrity_line]
     counts = saved.about.counts
     made = f"Of {several(sum(counts.values()), 'check')} {counts['found']:,} found something"
@@ -212,6 +213,18 @@ def _few_line(saved: SavedAudit) -> list[str]:
     )
 
 
+def _split_line(saved: SavedAudit) -> list[str]:
+    """That several splits were not fitted on and scored, since no names say which are for what."""
+    names = [name or "one without a name" for name in sorted(saved.about.splits)]
+    if len(names) < 2 or pairs_of_splits(saved.about.splits):
+        return []
+    return [
+        f"What the splits {', '.join(names)} share was not asked of probes ({SPLIT}): no names say which is for "
+        "training and which for scoring. Put train, dev, val or test into them as words of their own, or name a column "
+        "with --split-column."
+    ]
+
+
 def _best_feature(saved: SavedAudit) -> Diagnostic | None:
     """The single feature that is right most often, of those found above chance."""
     return _strongest([one for one in found(saved, "single") if one.chance is not None and one.value > one.chance])
@@ -259,10 +272,12 @@ def _tier_line(saved: SavedAudit) -> list[str]:
 
 
 def _word_line(saved: SavedAudit) -> list[str]:
-    telling = plain_words([one for one in saved.associations if one.q < SIGNIFICANT and one.z > 0])
+    """The strongest, of choices those that tell a wrong option among them."""
+    is_told = saved.about.of == "choices"
+    telling = plain_words([one for one in saved.associations if one.q < SIGNIFICANT and (one.z > 0 or is_told)])
     if not telling:
         return []
-    words = ", ".join(f'"{one.ngram}" ({one.label})' for one in telling[:3])
+    words = ", ".join(f'"{one.ngram}" ({one.label if one.z > 0 else "wrong"})' for one in telling[:3])
     return [f"The most telling words: {words}."]
 
 

@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.probes.folds import published_pairs, split_kind, split_pairs
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.published import published_pairs, split_kind, split_pairs
 from swag_af.data.splits import fill_shares
 
 Part = Literal["validation", "test"]

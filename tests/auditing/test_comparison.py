@@ -135,6 +135,17 @@ def test_a_control_has_no_values_that_cannot_be(one: Diagnostic, low: float | No
     assert change.control.low < 0 or one.code != "AF107"
 
 
+@pytest.mark.parametrize(("after", "outcome"), [(1.0, "same"), (3.0, "same"), (40.0, "further")])
+def test_draws_that_agree_by_luck_make_no_change_of_one_step(after: float, outcome: str) -> None:
+    """Of three draws with two words each, one word was called weaker."""
+    data = of_lengths()
+    groups, one = Groups(np.arange(len(data)), "each alone"), Diagnostic("AF301", "words", "found", 2.0, "count", "")
+    whole = Audit(data, groups, (one,), (), (), {})
+    newer = replace(whole, instances=data.take(range(50)), diagnostics=(replace(one, value=after),))
+    (change,) = compare(whole, newer, lambda cut: replace(whole, instances=cut), n_draws=3).changes
+    assert change.outcome == outcome
+
+
 def test_rows_removed_at_random_change_nothing() -> None:
     before = of_lengths(seed=1)
     kept = np.sort(np.random.default_rng(5).permutation(800)[:500])

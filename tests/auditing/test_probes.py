@@ -23,7 +23,7 @@ from swag_af.auditing.codes.code import codes
 from swag_af.auditing.outcome import Probe
 from swag_af.auditing.probes.bridge import FilterScorer, scorer_of
 from swag_af.auditing.probes.findings import diagnostics_of
-from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
+from swag_af.auditing.probes.folds import deal_folds, parted, sort
 from swag_af.auditing.probes.inputs import Source, find_input, input_names, other_rows, read
 from swag_af.auditing.probes.probe import check_models, model_name, planned, probe, probes
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
@@ -31,6 +31,7 @@ from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.published import split_pairs
 from swag_af.data.pool.view import View
 from swag_af.filters.registry import make_filter
 

@@ -22,6 +22,7 @@ from shared_data import shared
 from slow import single_features as slow
 
 from swag_af.auditing.codes.code import codes
+from swag_af.auditing.conditions import decide_one, parse_condition
 from swag_af.auditing.diagnostics import Diagnostic, mirrored, of_accuracy
 from swag_af.auditing.single import form, likeness, perplexity, recurrence, rules
 from swag_af.auditing.single.features import FEATURES, OTHERS, feature_diagnostics
@@ -127,6 +128,14 @@ def test_an_equal_context_elsewhere_is_no_other_context() -> None:
         (form.capitals, "NASA and the USA, A", 2),
         (form.digits, "12 dogs in 1999", 6),
         (form.quotes, "the “big” dog's 'bone.'", 4),
+        (form.typographic, "“it’s” – here…", 5),
+        (form.typographic, '"it\'s" - here...', 0),
+        (form.stray_blanks, "a plain text.", 0),
+        (form.stray_blanks, "  a text ", 3),
+        (form.stray_blanks, "a  text  b", 2),
+        (form.stray_blanks, "a\u00a0text\tb", 2),
+        (form.stray_blanks, "a \u00a0text\n", 2),
+        (form.stray_blanks, "a text .", 1),
         (form.part_of_speech("NOUN", "PROPN"), "the dog in the park", 0.4),
         (form.part_of_speech("PRON"), "she sees him", 2 / 3),
         (form.part_of_speech("ADV"), "", 0),
@@ -408,11 +417,46 @@ def test_folds_keep_groups_whole_whatever_the_order_of_rows() -> None:
 def test_every_check_gives_a_diagnostic_with_a_known_code() -> None:
     instances = random_choices(40, seed=1)
     found = feature_diagnostics(instances, singles(instances))
-    assert {one.code for one in found} == {f"AF2{n:02}" for n in range(1, 12)} <= set(codes())
+    assert {one.code for one in found} == {f"AF2{n:02}" for n in range(1, 13)} <= set(codes())
     assert values(found) == sorted(values(found))
     classes = random_classes(40, seed=1)
     of_classes = {one.code for one in feature_diagnostics(classes, singles(classes))}
     assert of_classes == {one.code for one in found} - {"AF202", "AF204"}
+
+
+@pytest.mark.parametrize(
+    ("mark", "rule"),
+    [
+        (lambda text: f"{text} ", "most stray blanks"),
+        (lambda text: f"so\u00a0{text}", "most stray blanks"),
+        (lambda text: f"{text}…", "most typographic signs"),
+    ],
+)
+def test_blanks_and_signs_that_readers_of_words_do_not_see_are_found(mark: Callable[[str], str], rule: str) -> None:
+    """Gold with a blank behind it was clear in all checks."""
+    plain = random_choices(200, seed=1)
+    marked = tuple(
+        replace(one, options=tuple(mark(text) if i == one.answer else text for i, text in enumerate(one.options)))
+        for one in plain.instances
+    )
+    found = feature_diagnostics(replace(plain, instances=marked), singles(plain))
+    assert {(one.code, one.subject) for one in found if one.status == "found" and one.value == 1} >= {("AF212", rule)}
+    assert not [
+        one for one in feature_diagnostics(plain, singles(plain)) if one.code == "AF212" and one.low != one.high
+    ]
+
+
+def test_a_rule_by_which_no_options_differ_is_at_chance_without_luck() -> None:
+    """A gate said of it that other instances might decide it otherwise."""
+    instances = random_choices(60, seed=1)
+    found = feature_diagnostics(instances, singles(instances))
+    (one,) = [each for each in found if each.subject == "most typographic signs"]
+    assert (one.status, one.low, one.high) == ("clear", one.value, one.value)
+    assert one.value == one.chance == pytest.approx(float(instances.chance.mean()), abs=1e-6)
+    assert "no options differ in any of 60 questions" in one.said
+    decided = decide_one(parse_condition("AF212 <= chance + 10%"), one)
+    assert decided.status == "passed"
+    assert not decided.by_luck
 
 
 def test_positions_are_not_looked_at_where_the_order_was_drawn() -> None:

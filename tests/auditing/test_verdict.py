@@ -50,6 +50,19 @@ def test_what_published_splits_give_is_said_where_it_is_surely_more() -> None:
         assert "published" not in verdict(audit(DATA, [probe(DATA, 0.29), other]))
 
 
+@pytest.mark.parametrize(
+    ("names", "is_told"),
+    [(("train", "testleak"), True), (("train", "test"), False), (("",), False), (("a", "b"), True)],
+)
+def test_splits_whose_names_do_not_say_what_they_are_for_are_told(names: tuple[str, ...], is_told: bool) -> None:
+    """Copies of training questions in a test split were not looked for, without a word."""
+    rows = tuple(replace(one, split=names[i % len(names)]) for i, one in enumerate(DATA.instances))
+    lines = further(audit(replace(DATA, instances=rows), [probe(DATA, 0.26)]))
+    told = [line for line in lines if "was not asked of probes (AF108)" in line]
+    assert bool(told) == is_told
+    assert all(f"What the splits {', '.join(sorted(names))} share" in line for line in told)
+
+
 def test_what_was_found_comes_before_a_larger_gain_that_may_be_luck() -> None:
     """The sentence denied what the table below it found: hits in few groups gain more, and are not sure."""
     sure, unsure = probe(DATA, 0.4), probe(DATA, 0.26, model="fasttext")
@@ -113,7 +126,7 @@ def test_features_words_tiers_and_faults_have_a_sentence_each() -> None:
     lines = further(made)
     assert lines[0].startswith("One feature alone, longest, is right in 44.0 %")
     assert any(line.startswith("Question by question, the probes settle") for line in lines)
-    assert 'The most telling words: "never" (gold).' in lines
+    assert 'The most telling words: "never" (gold), "the" (wrong).' in lines
     assert any(line.startswith("Faults in the data itself: ") for line in lines)
     assert lines[-1] == "Of 5 checks 4 found something, 1 clear."
 

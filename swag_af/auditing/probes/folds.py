@@ -1,22 +1,12 @@
-"""An order of instances that no file decides, the folds dealt in it, and published splits."""
+"""An order of instances that no file decides, and the folds dealt in it."""
 
-import re
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.splits import deal
-
-SplitKind = Literal["train", "validation", "test"]
-SPLIT_WORDS: dict[str, SplitKind] = {
-    **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("validation", "valid", "val", "dev", "development"), "validation"),
-    **dict.fromkeys(("test", "testing"), "test"),
-}
-"""What splits are called, and what they are for."""
 
 
 @dataclass(frozen=True)
@@ -76,42 +66,3 @@ def parted(folds: np.ndarray, groups: np.ndarray, *, rng: np.random.Generator) -
     made = folds.copy()
     made[shared] = rng.permutation(folds[shared])
     return made
-
-
-def split_pairs(instances: Instances) -> list[tuple[str, str]]:
-    """The published splits that a model can be fitted on and then score: `("train", "validation")`, validation first.
-
-    Of several splits for training the one that is called so and no more, else the largest. None where there is no
-    split for training or none for scoring.
-    """
-    splits = {split: rows for split, rows in sorted(instances.splits().items()) if split_kind(split)}
-    trains = [split for split in splits if split_kind(split) == "train"]
-    trains.sort(key=lambda split: (split.lower() not in SPLIT_WORDS, -len(splits[split])))
-    held_out = [split for split in splits if split not in trains]
-    held_out.sort(key=lambda split: (split_kind(split) == "test", split.lower() not in SPLIT_WORDS))
-    return [(train, split) for train in trains[:1] for split in held_out]
-
-
-def published_pairs(instances: Instances) -> list[tuple[str, str]]:
-    """`split_pairs`; raises InputError, saying which splits there are, where they are none."""
-    pairs, names = split_pairs(instances), sorted(instances.splits())
-    if not pairs and len(names) == 1:
-        said = f"all rows are of the split {names[0]}" if names[0] else "the rows name no split"
-        raise InputError(
-            f"{instances.name}: {said}. Give the files of training and test together, or name a column with "
-            "--split-column."
-        )
-    if not pairs:
-        said = ", ".join(name or "one without a name" for name in names)
-        raise InputError(
-            f"{instances.name}: no split for training beside one to score; there are {said}. One is found by the "
-            "word train, dev, val or test in its name; rename the files or splits."
-        )
-    return pairs
-
-
-def split_kind(split: str) -> SplitKind | None:
-    """What a split is for, by the one word of its name that says so: `train_full`, `s_test` and `dev-1` have one; None
-    for a name without such a word, and for one with words of two kinds."""
-    kinds = {SPLIT_WORDS[word] for word in re.split(r"[\W\d_]+", split.lower()) if word in SPLIT_WORDS}
-    return kinds.pop() if len(kinds) == 1 else None

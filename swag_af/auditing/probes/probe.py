@@ -21,7 +21,7 @@ import numpy as np
 
 from swag_af.auditing.outcome import FoldKind, Probe
 from swag_af.auditing.probes.bridge import check_reads, scorer_of
-from swag_af.auditing.probes.folds import deal_folds, parted, published_pairs, sort, split_pairs
+from swag_af.auditing.probes.folds import deal_folds, parted, sort
 from swag_af.auditing.probes.inputs import FULL, MAIN, Reading, Source, find_input, input_names, read
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.models import (
@@ -39,6 +39,7 @@ from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.published import published_pairs, split_pairs
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance, note
 from swag_af.data.scale import is_here, run_blocks

@@ -1,4 +1,4 @@
-"""The single features of an audit by name, and what each tells of the labels. Codes AF201 to AF211."""
+"""The single features of an audit by name, and what each tells of the labels. Codes AF201 to AF212."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -55,6 +55,8 @@ FEATURES: dict[str, Feature] = {
     "words in capitals": Feature("AF206", "most words in capitals", "fewest words in capitals", form.capitals),
     "digits": Feature("AF207", "most digits", "fewest digits", form.digits),
     "quotes": Feature("AF208", "most quotes", "fewest quotes", form.quotes),
+    "stray blanks": Feature("AF212", "most stray blanks", "fewest stray blanks", form.stray_blanks),
+    "typography": Feature("AF212", "most typographic signs", "fewest typographic signs", form.typographic),
     "nouns": Feature("AF209", "most nouns", "fewest nouns", form.part_of_speech("NOUN", "PROPN")),
     "verbs": Feature("AF209", "most verbs", "fewest verbs", form.part_of_speech("VERB", "AUX")),
     "adjectives": Feature("AF209", "most adjectives", "fewest adjectives", form.part_of_speech("ADJ")),

@@ -9,11 +9,14 @@ from collections.abc import Callable
 import numpy as np
 
 from swag_af.auditing.single.tables import Seen
-from swag_af.data.text.surface import TYPOGRAPHIC_QUOTES, begins_with_capital, final_mark
+from swag_af.data.text.surface import TYPOGRAPHIC_QUOTES, begins_with_capital, final_mark, has_blank_before_mark
 
 _QUOTES = re.compile(rf"""["{TYPOGRAPHIC_QUOTES}]|``|''|(?<!\w)'|(?<=[.,!?])'""")
 """Quote marks; an apostrophe after a letter is none."""
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
+_TYPOGRAPHIC = re.compile(f"[{TYPOGRAPHIC_QUOTES}–—―…]")
+"""Signs for which there are others in ASCII: quotes, apostrophes, dashes, an ellipsis."""
+_STRAY = re.compile(r"(?<=\s)\s|(?<!\s)[^\S ]")
 _DIGIT = re.compile(r"\d")
 
 
@@ -30,6 +33,15 @@ capital = _of_text(begins_with_capital)
 capitals = _of_text(lambda text: len(_CAPITALS.findall(text)))
 digits = _of_text(lambda text: len(_DIGIT.findall(text)))
 quotes = _of_text(lambda text: len(_QUOTES.findall(text)))
+
+
+typographic = _of_text(lambda text: 0 if text.isascii() else len(_TYPOGRAPHIC.findall(text)))
+
+
+@_of_text
+def stray_blanks(text: str) -> float:
+    """How many blanks nobody sees: at either end, before the final mark, doubled, and of other kinds than the plain."""
+    return len(text) - len(text.strip()) + len(_STRAY.findall(text.strip())) + has_blank_before_mark(text)
 
 
 def tokens(seen: Seen) -> np.ndarray:

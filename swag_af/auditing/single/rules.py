@@ -199,12 +199,22 @@ def _numbers(tried: Tried, groups: Groups) -> np.ndarray:
 def _diagnostic(tried: Tried, q: float, n_rules: int, instances: Instances, groups: Groups) -> Diagnostic:
     if not len(tried.rows):
         return Diagnostic(tried.code, tried.subject, "clear", 0.0, "accuracy", tried.said)
+    if instances.kind == "choices" and not tried.variances.any():
+        return _deciding_nothing(tried, instances, groups)
     said = f"{tried.said} Adjusted for {several(n_rules, 'rule')}, p {_said(q)}." if q < LEVEL else tried.said
     said += f" Of two options `{tried.mirror}` finds it in the others." if tried.mirror else ""
     one = of_accuracy(tried.code, tried.subject, tried.hits, tried.chance, _numbers(tried, groups), said=said)
     status = _status(one, q, tried.found_from)
     shown = () if status == "clear" else _examples(tried, one, instances)
     return replace(one, status=status, examples=shown, mirror=tried.mirror)
+
+
+def _deciding_nothing(tried: Tried, instances: Instances, groups: Groups) -> Diagnostic:
+    """Of a rule by which no question's options differ: it is at chance, and no luck is in that."""
+    rule = f"`{tried.subject}`{f' or `{tried.mirror}`' if tried.mirror else ''}"
+    said = f"By {rule} no options differ in any of {several(len(tried.rows), 'question')}, so it tells nothing."
+    found = of_accuracy(tried.code, tried.subject, tried.chance, tried.chance, _numbers(tried, groups), said=said)
+    return replace(found, low=found.value, high=found.value, mirror=tried.mirror)
 
 
 def _said(p: float) -> str:
