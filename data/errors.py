@@ -4,11 +4,13 @@ The command line prints the line and exits with code 2; a traceback always means
 not print and does not exit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import is_dataclass
+from functools import wraps
 from math import isfinite
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 MOST_TOLD = 60
 """How many characters of a cell a message repeats."""
@@ -82,6 +84,11 @@ class Options:
             if not _is_of_kind(value, kinds[name])
         )
         check_faults(
+            (True, f"{name}: a {type(value).__name__}, where {kinds[name].__name__} is due")
+            for name, value in given.items()
+            if isinstance(kinds[name], type) and is_dataclass(kinds[name]) and not isinstance(value, kinds[name])
+        )
+        check_faults(
             (True, f"{flags[name]} {told(value)}: one of {', '.join(map(str, choices))} is due")
             for name, value in given.items()
             if (choices := _choices(kinds[name])) and value not in (*choices, *_none_of(kinds[name]))
@@ -94,6 +101,25 @@ class Options:
     def given_of(self, *names: str) -> list[str]:
         """The flags of those of `names` that are not at their defaults: a default that is written out is not told."""
         return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name) != getattr(type(self), name)]
+
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+def takes_options(function: Verb) -> Verb:
+    """A verb, which raises InputError where it is not given the options that it is annotated with."""
+
+    @wraps(function)
+    def checked(options: Any, *given: Any, **named: Any) -> Any:
+        kind = function.__annotations__["options"]
+        if not isinstance(options, kind):
+            raise InputError(
+                f"{function.__name__}: takes {kind.__name__}, and was given a {type(options).__name__}. Call "
+                f"{function.__name__}({kind.__name__}(...))."
+            )
+        return function(options, *given, **named)
+
+    return cast(Verb, checked)
 
 
 def _as_meant(value: Any, kind: Any) -> Any:

@@ -10,6 +10,7 @@ until the next name: `transformer[path/to/model,learning_rates=2e-5,5e-5,patienc
 
 import difflib
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -17,11 +18,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
+from numbers import Integral, Real
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line, is_beyond_use
+from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line, is_beyond_use, told
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Registry:
         for key, value in settings.items():
             if is_beyond_use(key, value):
                 raise InputError(f"{self.kind} {base!r}: {key}={value} is infinite, no number, or too large.")
+        if base in self.ours:
+            self._check_types(base, factory, settings)
         settings |= self.in_brackets(name)
         if argument is not None and takes in written:
             raise InputError(f"{self.kind} {name}: {takes} is given twice.")
@@ -164,6 +168,21 @@ class Registry:
                 written[key] = value
         return found[1], argument, written
 
+    def _check_types(self, base: str, factory: Callable[..., Any], settings: Mapping[str, Any]) -> None:
+        """Raise InputError for one of `settings` of another type than the class gives it."""
+        kinds = _kinds_of(factory)
+        for key in settings.keys() & kinds.keys():
+            plain = _PLAIN & {kinds[key], *get_args(kinds[key])}
+            if not plain and get_origin(kinds[key]) is not Literal:
+                continue  # objects with methods, which are not looked at
+            value = settings[key]
+            is_number = isinstance(value, Real) and not isinstance(value, bool)  # numpy's, too
+            given = int(value) if isinstance(value, Integral) and is_number else float(value) if is_number else value
+            try:
+                msgspec.convert(os.fspath(given) if isinstance(given, os.PathLike) else given, kinds[key])
+            except msgspec.ValidationError as error:
+                raise InputError(f"{self.kind} {base!r}: {key}={told(value)} cannot be ({error}).") from None
+
     def _typed(self, base: str, factory: Callable[..., Any], key: str, value: str) -> Any:
         """A setting as the type that the class gives it; InputError where it has none of that name or type."""
         kinds = _kinds_of(factory)
@@ -186,6 +205,9 @@ class Registry:
     def announced(self) -> dict[str, str]:
         """Name to `module:attribute` of what installed packages register."""
         return {point.name: point.value for point in entry_points(group=self.group)}
+
+
+_PLAIN = frozenset((bool, int, float, str))
 
 
 def split_names(text: str) -> list[str]:

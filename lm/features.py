@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.data.own_code import source_of
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.lm.contract import deciding
@@ -17,6 +17,7 @@ ANSWERS = "features.answers.jsonl"
 """Beside a pool's manifest: what a server answered that was asked for likelihoods; nothing is asked twice."""
 
 
+@takes_options
 def features(options: FeaturesOptions) -> CandidatePool:
     """Compute every feature that is still missing; returns the pool.
 

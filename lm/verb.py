@@ -17,7 +17,7 @@ import numpy as np
 from swag_af.data.captions.context_set import dropped_path_of, read_contexts, read_contexts_manifest, read_dropped
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import ExhaustedError, FormatError, InputError
+from swag_af.data.errors import ExhaustedError, FormatError, InputError, takes_options
 from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.folds import FoldMap
 from swag_af.data.locks import alone
@@ -57,6 +57,7 @@ MOST_SHARDS = 64
 """Every shard keeps a file a table open, and systems allow a process about a thousand."""
 
 
+@takes_options
 def generate(options: GenerateOptions) -> CandidatePool:
     """Train what is missing, sample, score, tag and write; returns the pool opened from disk.
 

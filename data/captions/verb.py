@@ -14,7 +14,7 @@ from swag_af.data.captions.options import CaptionColumns, ContextsOptions
 from swag_af.data.captions.readers import TABLES, describe, format_of, merge_videos, read_videos
 from swag_af.data.captions.repair import mend_videos
 from swag_af.data.captions.splitting import Splitting
-from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.errors import ExhaustedError, InputError, takes_options
 from swag_af.data.files import check_outputs, remove
 from swag_af.data.locks import alone, clear_lock
 from swag_af.data.manifests import sha256_file
@@ -23,6 +23,7 @@ from swag_af.data.syntax.splitters import load_splitter
 from swag_af.data.video import Video
 
 
+@takes_options
 def contexts(options: ContextsOptions) -> dict[str, int]:
     """Read, repair, split, drop, assign folds and write; returns the drop table. InputError where another process is at
     it."""

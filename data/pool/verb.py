@@ -18,7 +18,7 @@ from swag_af.data.captions.options import ContextRules
 from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT
 from swag_af.data.context import Context
-from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line, several
+from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line, several, takes_options
 from swag_af.data.files import check_output, remove, replacing
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.locks import alone
@@ -41,6 +41,7 @@ READ = "read_by_all_models"
 """Rows left out because their second sentence occurs in several folds of the models that are to read the pool."""
 
 
+@takes_options
 def pool(options: PoolOptions) -> CandidatePool:
     """Read, guard, count, tag and write; returns the pool as opened from `options.out`.
 
@@ -69,6 +70,7 @@ def _make(options: PoolOptions, inputs: "_Inputs") -> None:
         finish_pool(folder, known.vocabulary, entries, _notes(reading, inputs, known))
 
 
+@takes_options
 def tag(options: TagOptions) -> CandidatePool:
     """Tag the word types of a pool, or its candidates in their sentences, with another tagger; returns the pool.
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypedDict
 import numpy as np
 from msgspec import Meta
 
-from swag_af.data.errors import FormatError, InputError, in_one_line
+from swag_af.data.errors import FormatError, InputError, in_one_line, takes_options
 from swag_af.data.files import read_arrays, read_json, remove, remove_leftovers_of, replacing, write_json
 from swag_af.data.manifests import MANIFEST, check_replaceable, check_same, read_manifest, sha256_file, write_manifest
 from swag_af.data.progress import progress
@@ -40,6 +40,7 @@ _DROPOUT = 0.1
 Advance = Callable[..., None]
 
 
+@takes_options
 def train_tagger(options: TrainTaggerOptions) -> dict[str, Any]:
     """Train, keep the epoch that is best on the held-out sentences, and write the pipeline; returns its figures.
 

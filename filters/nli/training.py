@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from swag_af.data.errors import InputError, several
+from swag_af.data.errors import InputError, several, takes_options
 from swag_af.data.files import check_output, read_json, remove, remove_leftovers, write_json, write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
@@ -49,6 +49,7 @@ PAIRS = "pairs"
 """What the texts, classes and groups of the data are called in a refusal."""
 
 
+@takes_options
 def train_nli(options: TrainNLIOptions) -> NLIModel:
     """The verb `train-nli`: the model, trained or, where the folder stands finished, read.
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from swag_af.data.captions.context_set import read_contexts, read_dropped
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import check_output, remove, remove_leftovers
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, read_manifest
@@ -56,6 +56,7 @@ PRETRAINING = 1 << 20
 """Stands for the fold in the randomness of pretraining; no fold has this number."""
 
 
+@takes_options
 def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
     """Pretrain if asked to, then train every fold asked for that is not finished yet; returns the reports of those that
     were trained by this run.

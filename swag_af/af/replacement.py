@@ -93,13 +93,15 @@ def replace_row(
     gold = scores[0]
     easy = [j for j in range(1, len(assigned)) if scores[assigned[j]] < gold]
     easy.sort(key=lambda j: easy_keys[j - 1] if policy.pick == "random" else scores[assigned[j]])
-    leaving = sorted(easy[: policy.n_easy], key=lambda j: (scores[assigned[j]], j))
+    leaving = easy[: policy.n_easy]
+    if policy.rule == "paper":
+        leaving.sort(key=lambda j: (scores[assigned[j]], j))
     outside = sorted(
         set(range(count)) - set(assigned.tolist()) - set([] if flagged is None else np.flatnonzero(flagged).tolist()),
         key=lambda k: (keys[k] if policy.pick == "random" else -scores[k], k),
     )
     after = assigned.copy()
-    for j in leaving:  # easiest first, so that whoever passes for the second would have passed for the first
+    for j in leaving:  # of paper easiest first: whoever passes for the second would have passed for the first
         threshold = gold if policy.rule == "released" else scores[assigned[j]]
         newcomer = next((k for k in outside if scores[k] > threshold and k not in after), None)
         after[j] = assigned[j] if newcomer is None else newcomer
@@ -187,21 +189,26 @@ class _Outside:
 def _leaving(
     scores: np.ndarray, easy: np.ndarray, easy_keys: np.ndarray, policy: Policy
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n, n_easy) columns that may leave, easiest first, -1 where fewer do; and the score a newcomer must beat."""
+    """(n, n_easy) columns that may leave, -1 where fewer do; and the scores that newcomers must beat, rising.
+
+    Of `paper` the easiest first, whose threshold is the lowest. Of `released`, where all thresholds are gold's, as they
+    were drawn: were the easiest first there, the hardest of all would never leave where one newcomer is to be had.
+    """
     n_easy = min(policy.n_easy, easy.shape[1])
     preference = np.where(easy, easy_keys if policy.pick == "random" else scores[:, 1:], np.inf)
     chosen = np.argsort(preference, axis=1, kind="stable")[:, :n_easy]  # (n, n_easy)
     chosen_scores = np.where(
         np.take_along_axis(easy, chosen, axis=1), np.take_along_axis(scores[:, 1:], chosen, axis=1), np.inf
     )
+    if policy.rule == "released":
+        leaves = np.isfinite(chosen_scores)
+        return np.where(leaves, chosen + 1, -1), np.where(leaves, scores[:, :1], np.inf)
     ascending = np.lexsort((chosen, chosen_scores), axis=1)
     chosen, chosen_scores = (
         np.take_along_axis(chosen, ascending, axis=1),
         np.take_along_axis(chosen_scores, ascending, axis=1),
     )
-    leaves = np.isfinite(chosen_scores)
-    thresholds = chosen_scores if policy.rule == "paper" else np.where(leaves, scores[:, :1], np.inf)
-    return np.where(leaves, chosen + 1, -1), thresholds
+    return np.where(np.isfinite(chosen_scores), chosen + 1, -1), chosen_scores
 
 
 def _outside(assignment: np.ndarray, counts: np.ndarray, keys: np.ndarray, flagged: np.ndarray | None) -> _Outside:

@@ -25,7 +25,7 @@ import numpy as np
 from swag_af.auditing.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.auditing.options import AuditOptions
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import InputError, SwagAfError, told
+from swag_af.data.errors import InputError, SwagAfError, takes_options, told
 from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_audits
 from swag_af.data.interval import interval
 from swag_af.data.locks import clear_lock
@@ -57,6 +57,7 @@ class AuditPlan:
     """Where filters with networks compute; their own setting when None."""
 
 
+@takes_options
 def audit_of_run(options: AuditOptions) -> tuple[Run, list[Finding]]:
     """The verb `audit` of a run folder: the run, and the finding of each filter with each seed, kept in the run folder.
 

@@ -19,7 +19,7 @@ from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import SavedAudit, check_out, check_replaces, save_audit, saved_form
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import EngineOptions, Workers
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import check_output, remove
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
@@ -66,6 +66,7 @@ def _is_one_run(options: AuditOptions) -> bool:
     return len(options.data) == 1 and kind_of(options.data[0]) == "run"
 
 
+@takes_options
 def run_audit(options: AuditOptions) -> Audited:
     """The verb `audit` of a dataset; everything that the options name is written. Gate and folders are checked first.
 

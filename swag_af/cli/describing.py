@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import LineFeeds, check_output, replacing, write_json, write_text
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
@@ -26,6 +26,7 @@ from swag_af.reporting.text import table
 ABOUT, PAGE, TABLES = "describe.json", "describe.html", "tables"
 
 
+@takes_options
 def describe(options: DescribeOptions) -> Description:
     """The verb `describe`; with `options.out`, the folder is there whole or not at all.
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import check_apart, check_output, read_json, remove, write_json, write_jsonl, write_text
 from swag_af.data.manifests import check_manifest, check_same, is_bare, is_work
 from swag_af.data.records import parse_record
@@ -31,6 +31,7 @@ AGAIN = "Delete the folder and diagnose the run again."
 ABOUT, PAGE, ROWS, WORK = "diagnosis.json", "diagnosis.html", "rows.jsonl", "fits"
 
 
+@takes_options
 def diagnose(options: DiagnoseOptions) -> Diagnosis:
     """The verb `diagnose`: the diagnosis, made or, where it stands finished, read; its folder is written.
 

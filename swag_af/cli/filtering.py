@@ -9,7 +9,7 @@ from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import several
+from swag_af.data.errors import several, takes_options
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
@@ -19,6 +19,7 @@ from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names, pa
 from swag_af.reporting.verb import REPORT, write_report
 
 
+@takes_options
 def run_filter(options: FilterOptions) -> Run:
     """The verb `filter`: open the pool, run the schedule, audit what it made, draw the curve, write the report."""
     pool = CandidatePool.open(options.pool)

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import check_output, write_json, write_text
 from swag_af.data.urls import command, option_words
 from swag_af.reporting.text import table
@@ -32,6 +32,7 @@ from swag_af.scoring.told import (
 from swag_af.scoring.verb import Scoring, scores_in
 
 
+@takes_options
 def score(options: ScoreOptions) -> Scores:
     """The verb `score`: all figures; what the options name is written.
 

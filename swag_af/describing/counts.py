@@ -9,6 +9,7 @@ import numpy as np
 
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.text.wording import last_sentence
+from swag_af.data.tokens import one_after_another
 from swag_af.describing.parts import others, token_list
 
 MOST_SOURCES = 12
@@ -66,8 +67,11 @@ def _splits(instances: Instances) -> list[tuple[str, np.ndarray]]:
 def _whole(instances: Instances) -> Iterator[Count]:
     ones, choices = instances.instances, instances.kind == "choices"
     yield Count("questions" if choices else "texts with a class", len(ones))
-    yield from _different("contexts" if choices else "premises", (one.context for one in ones))
-    yield from _different("starts", (one.start for one in ones))
+    whole = (one_after_another(one.context, one.start) for one in ones)
+    yield from _different("contexts" if choices else "premises", whole)
+    if any(one.start for one in ones):
+        yield from _different("first sentences", (one.context for one in ones))
+        yield from _different("starts", (one.start for one in ones))
     yield from _different("endings" if choices else "texts", (text for one in ones for text in one.options))
     if choices:
         yield from _different("golds", (one.options[one.answer] for one in ones))

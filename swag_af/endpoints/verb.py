@@ -1,11 +1,12 @@
 """The verb `probe-endpoint`: what a server can do, tried."""
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Abilities
 from swag_af.endpoints.options import ProbeEndpointOptions
 
 
+@takes_options
 def probe_endpoint(options: ProbeEndpointOptions) -> Abilities:
     """Try ten tiny requests; what is kept in a journal is not asked again.
 

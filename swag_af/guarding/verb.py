@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.errors import ExhaustedError, InputError, takes_options
 from swag_af.data.files import read_array, read_json, remove, replacing, write_array, write_json
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable
@@ -37,6 +37,7 @@ GIVES_GOLD_AWAY = (
 )
 
 
+@takes_options
 def guard(options: GuardOptions) -> CandidatePool:
     """Score and flag the candidates of a pool; returns the pool, or the copy at `options.out`.
 

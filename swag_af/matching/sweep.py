@@ -21,7 +21,7 @@ import numpy as np
 
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import FormatError, InputError, takes_options
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
@@ -55,6 +55,7 @@ SWEEP, PEOPLE = OF_SWEEP, "people.json"
 KIND = "sweep"
 
 
+@takes_options
 def sweep(options: MatchOptions) -> list[Point]:
     """The points of all values of `options.sweeping.sweep`, in rising order; run again with verdicts, people's too.
 

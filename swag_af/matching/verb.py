@@ -20,7 +20,7 @@ import numpy as np
 
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl
 from swag_af.data.manifests import (
     FORMAT,
@@ -66,6 +66,7 @@ class Matched:
     """All that `matched.json` says."""
 
 
+@takes_options
 def match(options: MatchOptions) -> Matched:
     """Match the data of `options`; goes on with what its folder has already.
 

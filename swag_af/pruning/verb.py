@@ -22,7 +22,7 @@ from swag_af.auditing.probes.inputs import Source, find_input, input_names, read
 from swag_af.auditing.probes.probe import check_models
 from swag_af.auditing.storing import save_audit, saved_form
 from swag_af.auditing.tiers import WHOLE
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import check_output, read_array, read_json, remove, remove_leftovers, write_array
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
@@ -74,6 +74,7 @@ from swag_af.pruning.plot import plot_curve
 from swag_af.pruning.rounds import Limits, Measure, Round, above_by_luck, left_after, rounds_of
 
 
+@takes_options
 def prune(options: PruneOptions) -> Pruned:
     """The verb `prune`: the folder, made or, where it stands finished, read.
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.options import PROBE_MODELS
-from swag_af.data.errors import InputError, several
+from swag_af.data.errors import InputError, several, takes_options
 from swag_af.data.files import check_output, read_json, remove, remove_leftovers
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
@@ -37,6 +37,7 @@ from swag_af.refining.work import Work
 RECIPES = {"cinepile": cinepile, "mmmu-pro": mmmu_pro}
 
 
+@takes_options
 def refine(options: RefineOptions) -> Refined:
     """The verb `refine`: the folder, made or, where it stands finished, read.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.errors import takes_options
 from swag_af.data.files import check_output, replacing, write_text
 from swag_af.data.locks import alone
 from swag_af.data.manifests import check_replaceable, sha256_file, write_manifest
@@ -33,6 +34,7 @@ from swag_af.releasing.swag_csv import write_full, write_regular
 from swag_af.reporting.plot import plot_run
 
 
+@takes_options
 def release(options: ReleaseOptions) -> Dataset:
     """Apply the rules, split, shuffle, measure style and write; returns the dataset that was written."""
     check_output(options.out, force=True, folder=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, marked, took_part
+from swag_af.data.errors import takes_options
 from swag_af.data.files import check_output, write_text
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.run import Run, open_run
@@ -28,6 +29,7 @@ from swag_af.reporting.verification import Verification, how_to_include, verific
 REPORT = "report.html"
 
 
+@takes_options
 def report(options: ReportOptions) -> Path:
     """The verb `report`: write the page and return its path; in the folder of a run of filters, draw its curve."""
     run = open_run(options.run)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, takes_options
 from swag_af.scoring.options import LARGEST_COUNT, CountCheckOptions, is_percentage, without_sign
 
 Fit = Literal["rounded", "cut", "no"]
@@ -64,6 +64,7 @@ class CountCheck:
         return "no" not in found
 
 
+@takes_options
 def count_check(options: CountCheckOptions) -> CountCheck:
     """The verb `count-check`: `counts` of its options."""
     return counts(options.percentages, options.n, options.sensitivity, near=options.near)

@@ -112,6 +112,21 @@ def test_gold_stays_nothing_repeats_and_newcomers_pass(case, rule, pick):
         assert new > (scores[row, 0] if rule == "released" else old)
 
 
+@pytest.mark.parametrize("n_above", [1, 2])
+def test_of_released_every_easy_distractor_leaves_as_often(n_above):
+    """The easiest two of a draw went in order of their scores, so that where one candidate beats gold the hardest of
+    all never left."""
+    n = 4000
+    scores = np.tile(np.array([5.0, 1.0, 2.0, 3.0, 4.0, *[9.0] * n_above]), (n, 1))
+    assignment = np.tile(np.arange(5), (n, 1))
+    counts = np.full(n, scores.shape[1])
+    made = run((scores, assignment, counts, 0, 2), "released", "random")
+    left = np.bincount(made.changes[:, 1], minlength=5)[1:]
+    due = len(made.changes) / 4
+    assert len(made.changes) == n * n_above
+    assert ((left - due) ** 2 / due).sum() < 16.27  # chi squared of 3 degrees of freedom, 1 in 1,000
+
+
 def flags_of(case, share):
     """(n, K) which candidates are flagged, never gold; some of those assigned may be."""
     scores, assignment, *_ = case

@@ -28,6 +28,19 @@ def test_a_verb_and_its_options_are_public(verb: str, name: str) -> None:
     assert parameter.annotation is getattr(swag_af, options.__name__) is options
 
 
+@pytest.mark.parametrize(("verb", "name"), FUNCTIONS.items())
+def test_a_verb_refuses_what_is_no_options_of_its(verb: str, name: str) -> None:
+    """A path, which is what a reader of the command line tries first, ended in an AttributeError."""
+    for given in ("captions.json", None, swag_af.TextOptions()):
+        with pytest.raises(swag_af.SwagAfError, match=rf"{name}: takes {VERBS[verb][0].__name__}, and was given a"):
+            getattr(swag_af, name)(given)
+
+
+def test_options_within_options_are_of_their_class() -> None:
+    with pytest.raises(swag_af.SwagAfError, match="reading: a str, where ReadingOptions is due"):
+        swag_af.AuditOptions(Path("a"), reading="auto")
+
+
 def test_the_verbs_make_a_dataset_and_print_nothing(
     tmp_path: Path, fake_filters: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

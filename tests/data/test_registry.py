@@ -1,10 +1,12 @@
 """Names to what makes a thing: brackets, the older spelling, entry points, and what is said of the unknown."""
 
+import re
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from swag_af.data import registry as module
 from swag_af.data.errors import ContractError, InputError
 from swag_af.data.registry import Registry, split_names
+from swag_af.filters.registry import make_filter
 
 
 @dataclass
@@ -172,6 +175,30 @@ def test_a_file_that_is_no_python_is_told_as_the_users(tmp_path: Path, monkeypat
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(InputError, match="cannot be loaded: SyntaxError"):
         KNOWN.make("no_python:F")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "said"),
+    [
+        ("mlp", {"width": "a"}, "width='a' cannot be"),
+        ("mlp", {"width": 1.5}, "width=1.5 cannot be"),
+        ("mlp", {"width": True}, "width=True cannot be"),
+        ("mlp", {"learning_rate": None}, "learning_rate=None cannot be"),
+        ("encoder", {"model": "m", "inputs": "all"}, "inputs='all' cannot be"),
+        ("judge", {"url": "http://localhost", "max_requests": "3"}, "max_requests='3' cannot be"),
+    ],
+)
+def test_settings_by_their_names_are_of_the_types_that_the_class_gives_them(
+    name: str, settings: dict[str, object], said: str
+) -> None:
+    """They ended in errors of torch, in the first fit."""
+    with pytest.raises(InputError, match=re.escape(said)):
+        make_filter(name, **settings)
+
+
+def test_numbers_of_numpy_and_paths_are_numbers_and_texts() -> None:
+    assert make_filter("mlp", width=np.int64(8), learning_rate=1)
+    assert make_filter("encoder", model=Path("m"), strengths=[0.1, 1])
 
 
 def test_settings_are_typed_where_others_are_known_to_type_checkers_alone(

@@ -68,7 +68,8 @@ def test_everything_is_counted_once() -> None:
     counts = {one.what: one.n for one in counts_of(questions()).whole}
     assert counts == {
         "questions": 12,
-        "unique contexts": 5,
+        "unique contexts": len({(one.context, one.start) for one in questions().instances}),
+        "unique first sentences": 5,
         "unique starts": 1,
         "unique endings": 17,
         "unique golds": len({one.options[one.answer] for one in questions().instances}),
