@@ -176,7 +176,7 @@ def report(options: ReportOptions) -> None:
 def release(options: ReleaseOptions) -> None:
     """Print the sizes of the splits, what was left out and why, and what style gives away."""
     from swag_af.judging.rules import LEFT_OUT
-    from swag_af.releasing.card_style import style_lines
+    from swag_af.releasing.card_style import HELD_OUT, linked_lines, style_lines
     from swag_af.releasing.dataset import shortfalls
     from swag_af.releasing.formats import has_pyarrow
     from swag_af.releasing.verb import release as make
@@ -211,7 +211,8 @@ def release(options: ReleaseOptions) -> None:
     say("", *style_lines(dataset.run_so_far, dataset.style))
     if why := dataset.rationales:
         say("", f"{len(why.questions):,} of them ask for a rationale too (QA->R).", *style_lines(why.run, why.style))
-    for line in shortfalls(dataset):
+    linked = linked_lines(dataset) if HELD_OUT & dataset.linked.keys() else []
+    for line in (*linked, *shortfalls(dataset)):
         say("", f"Note: {line}")
     if options.formats == "auto" and not has_pyarrow():
         say("", "Note: no Parquet, for want of pyarrow. Install it with: pip install 'swag-af[publish]'")

@@ -5,6 +5,7 @@ Reading order (each file imports only those named before it):
     options             the options of `release`
     questions           text, shuffled answers, even labels
     style               how well style alone answers the questions
+    linked              questions of which one's answer stands in the context of another
     rationales          questions that ask for the rationale of an answer
     dataset             everything above together, before it is written
     swag_csv            SWAG's regular and full CSV files

@@ -18,7 +18,7 @@ from swag_af.data.run import Run, verb_manifest
 from swag_af.data.text.lengths import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
 from swag_af.releasing.card_matching import columns, introduction, matching_section, rationales_section, splits_of
-from swag_af.releasing.card_style import style_in_short, style_section
+from swag_af.releasing.card_style import linked_lines, style_in_short, style_section
 from swag_af.releasing.card_verification import verification_lines
 from swag_af.releasing.dataset import Dataset, told_iterations
 from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
@@ -184,7 +184,8 @@ def _splits(dataset: Dataset) -> list[str]:
         labels = Counter(question.label for question in questions)
         videos = len({question.video for question in questions})
         rows.append((split, f"{len(questions):,}", f"{videos:,}", *(f"{labels[i]:,}" for i in range(n_choices))))
-    return [*markdown_table(rows), "", splits_of(dataset) if dataset.run.is_matched else _together(dataset)]
+    together = splits_of(dataset) if dataset.run.is_matched else _together(dataset)
+    return [*markdown_table(rows), "", together, *(part for line in linked_lines(dataset) for part in ("", line))]
 
 
 def _together(dataset: Dataset) -> str:
@@ -329,13 +330,19 @@ def _phases(run: Run) -> str:
 
 
 def _left_out(dataset: Dataset) -> list[str]:
-    n, kept = len(dataset.run.pool), len(dataset.run.pool) - sum(dataset.left_out.values())
+    n, kept = len(dataset.run.pool), len(dataset.run.pool) - sum(dataset.left_out.values()) - dataset.n_unlinked
+    unlinked = (
+        f"{several(dataset.n_unlinked, 'context')}, so that no answer stands in the context of another question"
+        + (", but in training." if dataset.options.linked == "held-out" else ".")
+    )
     if dataset.opinions is None:
-        return [f"Nothing: all {n:,} contexts of the pool are questions."]
+        nothing = f"Nothing: all {n:,} contexts of the pool are questions."
+        return [unlinked if dataset.n_unlinked else nothing]
     lines = [
         f"Of {n:,} contexts, {kept:,} make a question.",
         "",
         *markdown_table(_reason_rows("context left out because", dataset.left_out, LEFT_OUT)),
+        *(["", f"And {unlinked}"] if dataset.n_unlinked else []),
     ]
     if dataset.run.matching:
         return lines

@@ -5,6 +5,7 @@ means, and what was not measured.
 from collections.abc import Sequence
 
 from swag_af.auditing.summary import UNDECIDED, Rows, against_chance, audit_rows, below_lines, marked, share
+from swag_af.data.errors import several
 from swag_af.data.findings import Finding
 from swag_af.data.run import Run
 from swag_af.filters.registry import is_pretrained
@@ -13,6 +14,7 @@ from swag_af.releasing.style import Style
 from swag_af.reporting.markdown import bullets, markdown_table
 from swag_af.reporting.text import table
 
+HELD_OUT = {"val", "test"}
 NOBODY = "Nobody has measured how much style gives away in these questions"
 
 
@@ -51,6 +53,21 @@ def _conclusion(findings: Sequence[Finding]) -> str:
 def style_rows(run: Run, style: Style) -> Rows:
     """A header, then a row for each filter."""
     return audit_rows(run, style.findings, units=("questions", "groups"))
+
+
+def linked_lines(dataset: Dataset) -> list[str]:
+    """How many answers stand in the context of another question, and what that means; nothing where none does."""
+    if not dataset.linked:
+        return []
+    where = ", ".join(f"{n:,} in {split}" for split, n in dataset.linked.items())
+    remedy = " `--linked held-out` leaves one of two out there." if dataset.options.linked == "keep" else ""
+    is_held_out = bool(HELD_OUT & dataset.linked.keys())
+    shown = "also those of test, whose labels are withheld: whoever reads the whole file can look them up"
+    return [
+        f"The answers of {several(sum(dataset.linked.values()), 'question')} ({where}) stand in the context of "
+        "another, as consecutive captions make them"
+        + (f", {shown}. A model that is asked question by question cannot.{remedy}" if is_held_out else ".")
+    ]
 
 
 def style_section(dataset: Dataset) -> list[str]:

@@ -15,6 +15,7 @@ from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import Opinions, opinions_of
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_examples, most_distractors, second_examples
 from swag_af.judging.verdicts import N_ENDINGS, TOO_FEW, Judgement, told_apart
+from swag_af.releasing.linked import count_by_split, linked_pairs, unlinked
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS, Question, drawn_examples, make_questions
 from swag_af.releasing.rationales import Rationales, rationale_run, rationales_of
@@ -48,6 +49,11 @@ class Dataset:
     """The number of each question's group, from 0."""
     rationales: Rationales | None = None
     """The questions that ask for the rationale of an answer, where rationales were matched."""
+    linked: dict[str, int] = field(default_factory=dict)
+    """In each split, how many questions have their answer in the context of another; splits without any are left
+    out."""
+    n_unlinked: int = 0
+    """Contexts that were left out so that no answer stands in another's context."""
     style: Style = field(default_factory=Style)
     """What fresh filters find in the questions; empty until it is measured."""
 
@@ -97,9 +103,13 @@ def assemble(run: Run, options: ReleaseOptions) -> Dataset:
     assignment = run.assignment(iteration)  # (N, A)
     why = rationale_run(run)
     opinions = _opinions(run, assignment, options)
-    found, left_out = _found(run, assignment, opinions, options)
+    found, dropped = _found(run, assignment, opinions, options)
     groups = _groups(run, found, options)  # (found,)
     split_of_row = _split(found, groups, options)
+    pairs = linked_pairs(run.pool.contexts)
+    gone = _unlinked(pairs, split_of_row, len(run.pool), options)
+    found, groups = _without(gone, found, groups)
+    split_of_row = {row: split for row, split in split_of_row.items() if row not in gone}
     second, counts = second_examples(found, split_of_row) if run.matching is None else ([], Counter[str]())
     examples = sorted([*(example for example, _ in found), *second], key=lambda one: (one.row, one.is_generated))
     group_of_row = {example.row: int(group) for (example, _), group in zip(found, groups, strict=True)}
@@ -109,12 +119,14 @@ def assemble(run: Run, options: ReleaseOptions) -> Dataset:
         options=options,
         iteration=iteration,
         questions=questions,
-        left_out=left_out,
+        left_out=dropped,
         second_left_out={reason: counts[reason] for reason in SECOND_LEFT_OUT} if opinions and not run.matching else {},
         opinions=opinions,
         group_sizes=tuple(sorted(np.bincount(groups).tolist(), reverse=True)),
         groups=tuple(group_of_row[example.row] for example in examples),
         rationales=_rationales(why, questions, options),
+        linked=count_by_split(pairs, split_of_row),
+        n_unlinked=len(gone),
     )
 
 
@@ -153,6 +165,23 @@ def _split(found: Found, groups: np.ndarray, options: ReleaseOptions) -> dict[in
     rng = np.random.default_rng((options.seed, 1))
     splits = fill_shares(groups, {"test": options.test_share, "val": options.val_share}, "train", rng=rng)
     return {example.row: split for (example, _), split in zip(found, splits, strict=True)}
+
+
+def _unlinked(
+    pairs: Sequence[tuple[int, int]], split_of_row: dict[int, str], n: int, options: ReleaseOptions
+) -> set[int]:
+    """The rows to leave out by `options.linked`, of those that make a question."""
+    if options.linked == "keep":
+        return set()
+    both = [(i, j) for i, j in pairs if i in split_of_row and j in split_of_row]
+    is_guarded = [options.linked == "none" or split_of_row.get(row) in ("val", "test") for row in range(n)]
+    return unlinked(both, is_guarded)
+
+
+def _without(rows: set[int], found: Found, groups: np.ndarray) -> tuple[Found, np.ndarray]:
+    """What is `found` but for these rows, and its groups (found,), numbered from 0 anew."""
+    kept = [i for i, (example, _) in enumerate(found) if example.row not in rows]
+    return [found[i] for i in kept], np.unique(groups[kept], return_inverse=True)[1]
 
 
 def _questions(

@@ -23,6 +23,7 @@ class ReleaseOptions(Options):
       swag-af release run --verdicts verdicts.jsonl --out dataset
       swag-af release run --verdicts monday.jsonl tuesday.jsonl --judge dawid-skene --formats none
       swag-af release run --out dataset --iteration 122 --seed 1
+      swag-af release run --out dataset --linked held-out
     """
 
     run: Path
@@ -47,6 +48,9 @@ class ReleaseOptions(Options):
     """Share of the contexts for testing (SWAG: 20k of 113k)."""
     near_duplicates: float = 0.7
     """Contexts this similar share a split: Jaccard similarity of token 3-grams, over 0; 1 joins equal ones only."""
+    linked: Literal["keep", "held-out", "none"] = "keep"
+    """Questions whose answer is the first sentence of another, as consecutive captions make them: keep them, as SWAG
+    does, and count them on the card; leave one of two out of validation and test; or none in any split."""
     audit: str = ",".join(DEFAULT_AUDIT)
     """Fresh filters that measure how much style gives away in the released questions, fitted and scored across folds
     of them: NAME,NAME, or none."""

@@ -109,6 +109,8 @@ def _manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> dict[
         "n_generated_answers": dataset.n_generated,
         "left_out": dataset.left_out,
         "second_left_out": dataset.second_left_out,
+        "linked": dataset.linked,
+        "unlinked": dataset.n_unlinked,
         "n_groups": len(dataset.group_sizes),
         "audits": {"summary": style_in_short(dataset.run_so_far, dataset.style), **dataset.style.as_record()},
         **_rationales_record(dataset),

@@ -1,0 +1,97 @@
+"""Claims about questions of which one's answer stands in another's context: they are counted, and can be left out."""
+
+import csv
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from conftest import HashFilter
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swag_af import AFOptions, CandidatePool, Context, filter_pool
+from swag_af.cli.main import main
+from swag_af.data.manifests import read_manifest
+from swag_af.releasing.linked import count_by_split, linked_pairs, unlinked
+
+SPLITS = ("train", "val", "test")
+
+
+def chained(n_videos: int, n_captions: int) -> list[Context]:
+    """Contexts of consecutive captions: the second sentence of each is the first of the next of its video."""
+    made = []
+    for video in range(n_videos):
+        captions = [f"The person {video} does the thing number {i} now." for i in range(n_captions)]
+        for i, (first, second) in enumerate(pairwise(captions)):
+            start, gold = second.split(" does ")
+            made.append(Context(first, start, f"does {gold}", id=f"{video:03}-{i:02}", video=f"v{video:03}"))
+    return made
+
+
+def test_the_second_sentence_is_looked_for_in_all_first_ones() -> None:
+    contexts = [
+        Context("A man sits down.", "He", "plays the piano."),
+        Context("He plays  the piano", "The crowd", "claps."),
+        Context("So it is. He plays the Piano!", "She", "sings."),
+        Context("The crowd claps loudly.", "He", "nods."),
+        Context("He nods.", "He", "sits down now."),
+    ]
+    assert linked_pairs(contexts) == [(0, 1), (0, 2)], "two words stand anywhere, and other words are another sentence"
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.lists(st.booleans(), min_size=10))
+def test_no_guarded_answer_stays_in_a_context_and_none_but_guarded_go(
+    pairs: list[tuple[int, int]], is_guarded: list[bool]
+) -> None:
+    pairs = sorted({(i, j) for i, j in pairs if i != j})
+    gone = unlinked(pairs, is_guarded)
+    assert all(is_guarded[row] for row in gone)
+    assert not [(i, j) for i, j in pairs if is_guarded[i] and not {i, j} & gone]
+    touched = {row for i, j in pairs if is_guarded[i] for row in (i, j)}
+    assert gone <= touched
+
+
+def test_of_a_chain_every_second_question_stays() -> None:
+    pairs = linked_pairs(chained(1, 8))
+    assert pairs == [(i, i + 1) for i in range(6)]
+    assert unlinked(pairs, [True] * 7) == {1, 3, 5}
+    assert count_by_split(pairs, dict.fromkeys(range(7), "test")) == {"test": 6}
+    assert count_by_split(pairs, {0: "test", 1: "train", 3: "val"}) == {"test": 1}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("linked")
+    contexts = chained(60, 6)
+    negatives = [[f"takes the cup {k} of {row} away." for k in range(8)] for row in range(len(contexts))]
+    pool = CandidatePool.from_texts(contexts, negatives, tagger="none").save(folder / "pool")
+    filter_pool(pool, HashFilter(), AFOptions(iterations=1, n_negatives=5), out=folder / "run")
+    return folder / "run"
+
+
+def answers_in_contexts(folder: Path, split: str) -> int:
+    """By a loop over the released file alone: how many answers with their start are the first sentence of a row."""
+    rows = list(csv.DictReader((folder / f"{split}.csv").open(encoding="utf-8", newline="")))
+    labels = [row.get("label") for row in rows]
+    if split == "test":
+        labels = [row["label"] for row in csv.DictReader((folder / "test_labels.csv").open(encoding="utf-8"))]
+    firsts = {row["sent1"] for row in rows}
+    return sum(f"{row['sent2']} {row[f'ending{label}']}" in firsts for row, label in zip(rows, labels, strict=True))
+
+
+@pytest.mark.parametrize(("linked", "without"), [("keep", ()), ("held-out", ("val", "test")), ("none", SPLITS)])
+def test_a_release_counts_them_and_leaves_them_out_where_asked(
+    run: Path, tmp_path: Path, linked: str, without: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "dataset"
+    main(["release", str(run), "--out", str(out), "--audit", "none", "--formats", "none", "--linked", linked])
+    said, manifest = capsys.readouterr().out, read_manifest(out, "dataset")
+    card = (out / "README.md").read_text(encoding="utf-8")
+    found = {split: answers_in_contexts(out, split) for split in SPLITS}
+    assert {split for split, n in found.items() if n} == set(SPLITS) - set(without)
+    assert manifest["linked"] == {split: n for split, n in found.items() if n}
+    assert manifest["unlinked"] == 300 - manifest["n_questions"]
+    assert ("stand in the context of another" in card) == bool(manifest["linked"])
+    assert ("whoever reads the whole file" in said) == (linked == "keep")
+    assert (f"{manifest['unlinked']} contexts, so that no answer stands in" in card) == bool(without)
+    assert manifest["splits"]["test"] > 20
