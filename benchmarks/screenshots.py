@@ -1,4 +1,5 @@
-"""Screenshots of the pages of `swag-af verify serve`, and of what people said in a report, for the documents.
+"""Screenshots of the pages of `swag-af verify serve`, of what people said in a report, and of an audit, for the
+documents.
 
     swag-af demo && cd demo && python ../benchmarks/screenshots.py run --out ../docs
 
@@ -22,6 +23,8 @@ import numpy as np
 from crowd import Crowd, simulate
 from PIL import Image
 
+from swag_af.auditing.options import AuditOptions
+from swag_af.cli.auditing import PAGE, run_audit
 from swag_af.data.run import open_run
 from swag_af.judging.verdicts import RATINGS, make_items, write_verdicts
 from swag_af.reporting.options import ReportOptions
@@ -53,6 +56,8 @@ def main() -> None:
         with server(arguments.run, database) as address:
             look(address, arguments.out)
         look_at_report(judged_report(arguments.run, Path(folder)), arguments.out)
+        if (arguments.run.parent / "dataset").is_dir():
+            look_at_audit(arguments.run.parent / "dataset", Path(folder) / "audit", arguments.out)
 
 
 def answer(path: Path, database: str) -> None:
@@ -127,6 +132,10 @@ def look(address: str, out: Path) -> None:
         admin.fill("#admin_token", TOKEN)
         with admin.expect_navigation():
             admin.click("button")
+        for button in ("Pause the study", "Resume"):  # the first is that of the study
+            with admin.expect_navigation():
+                admin.click(f"button:has-text('{button}') >> nth=0")
+        admin.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         keep(admin, out / "verify-admin.png", full_page=True)
         browser.close()
 
@@ -157,6 +166,19 @@ def look_at_report(report: Path, out: Path) -> None:
         browser.close()
 
 
+def look_at_audit(dataset: Path, audited: Path, out: Path) -> None:
+    """A picture of the top of an audit's page."""
+    from playwright.sync_api import sync_playwright
+
+    run_audit(AuditOptions((dataset,), out=audited))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1100, "height": 1000})
+        page.goto((audited / PAGE).resolve().as_uri())
+        keep(page, out / "audit.png")
+        browser.close()
+
+
 def keep(page: Any, path: Path, **what: Any) -> None:
     """A picture of the page in few colours, which its flat surfaces do not miss."""
     page.wait_for_timeout(400)
@@ -167,7 +189,7 @@ def keep(page: Any, path: Path, **what: Any) -> None:
 def work(page: Any, path: Path) -> None:
     """Begin, pass the trial questions, and judge half an item."""
     with page.expect_navigation():
-        page.click("button")
+        page.click("button:has-text('Begin')")
     for _ in range(4):
         pass_trial(page, {page.locator(f"#ending-{i} .words").inner_text(): i for i in range(6)})
     for key in "1l2u3l4g3b1s":
