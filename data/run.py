@@ -77,7 +77,7 @@ class Run:
 
     pool: CandidatePool
     start: np.ndarray
-    """(N, A) the assignment before the first iteration."""
+    """(N, A) the assignment before the first iteration. Read-only."""
     path: Path | None = None
     log: list[Iteration] = field(default_factory=list)
     """One record a finished iteration."""
@@ -88,6 +88,10 @@ class Run:
     """How the wrong answers were matched, where nothing is filtered; None for a run of filters."""
     threads: int | None = None
     """The number of threads whose bits its filters have; None where that was not recorded."""
+
+    def __post_init__(self) -> None:
+        self.start = self.start.view()  # the caller's own stays as it is
+        self.start.setflags(write=False)
 
     def __repr__(self) -> str:
         rows, ways = self.start.shape

@@ -196,8 +196,8 @@ class CandidatePool:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """(N,) candidates present in each row, gold included."""
-        return self.gather("counts", np.arange(self.n_rows)).astype(np.int64)
+        """(N,) candidates present in each row, gold included. Read-only."""
+        return _fixed(self.gather("counts", np.arange(self.n_rows)).astype(np.int64))
 
     def flagged(self, rows: np.ndarray) -> np.ndarray:
         """(n, K) whether each candidate of `rows` (n,) may be in no assignment; none where the pool was not guarded."""
@@ -207,21 +207,21 @@ class CandidatePool:
 
     @cached_property
     def n_eligible(self) -> np.ndarray:
-        """(N,) candidates of each row that an assignment may have, gold included."""
-        return self.counts - self.flagged(np.arange(self.n_rows)).sum(axis=1)
+        """(N,) candidates of each row that an assignment may have, gold included. Read-only."""
+        return _fixed(self.counts - self.flagged(np.arange(self.n_rows)).sum(axis=1))
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """(N,) group numbers: equal for rows that no split should separate.
+        """(N,) group numbers: equal for rows that no split should separate. Read-only.
 
         Rows of one video, and rows that share a sentence, or a text that is gold in one and a negative in the other,
         unless that would make a group of more than a tenth of the rows.
         """
         if "groups" in self.tables:
-            return self.gather("groups", np.arange(self.n_rows)).astype(np.int64)
+            return _fixed(self.gather("groups", np.arange(self.n_rows)).astype(np.int64))
         from swag_af.data.captions.context_set import joined_by_sentence
 
-        return joined_by_sentence(self.contexts).groups
+        return _fixed(joined_by_sentence(self.contexts).groups)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -584,3 +584,9 @@ class CandidatePool:
 _OF_ALL_ROWS = ("shared_texts", "surface")
 """What is counted over all rows of a pool of texts (`swag_af.data.pool.recount`)."""
 _OWN_KEYS = ("format", "kind", "complete", "n_rows", "n_candidates", "tables", "vocabulary_sha256", "shards")
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    """`array`, which is kept and handed out, so that nobody writes into it."""
+    array.setflags(write=False)
+    return array

@@ -320,6 +320,12 @@ def test_candidates_that_are_not_there_have_no_text() -> None:
             pool.texts_of(np.array(rows), np.array(columns))
 
 
+def test_what_a_pool_hands_out_and_keeps_cannot_be_written_into(pool: CandidatePool) -> None:
+    for array in (pool.counts, pool.groups, pool.n_eligible):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+
+
 def test_groups_are_kept_as_they_were_given() -> None:
     groups = np.array([0, 0, 1, 1])
     pool = CandidatePool.from_grouped_texts(make_contexts_of(4, n_videos=4), [["a b.", "c d."]] * 4, groups)
