@@ -64,6 +64,8 @@ def sweep(options: MatchOptions) -> list[Point]:
     """
     if options.dry_run:
         raise InputError("dry_run sweeps nothing. In Python, `swag_af.matching.sweep.dry_run(options)` estimates.")
+    if not options.sweeping.sweep:
+        raise InputError("sweep: no value of lambda is given. Name some, as SweepOptions(sweep=(0.1, 0.3)).")
     check_folder(options.out, SWEEP)
     items = _sampled(read_items(options.data, options.pairs, options.reading), options)
     check_models(options.matching)

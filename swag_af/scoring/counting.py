@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, prod
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -70,14 +71,17 @@ def count_check(options: CountCheckOptions) -> CountCheck:
     return counts(options.percentages, options.n, options.sensitivity, near=options.near)
 
 
-def counts(percentages: Sequence[str | float], n: int, sensitivity: str | float = "", *, near: int = 10) -> CountCheck:
+def counts(
+    percentages: Sequence[str | float] | str | float, n: int, sensitivity: str | float = "", *, near: int = 10
+) -> CountCheck:
     """Whether each of `percentages` can be a share of `n`; other numbers up to `near` away are tried, too.
 
-    They are taken as printed: "41.50" has two decimals, 41.5 has one. With a `sensitivity` the last of them is the
-    consistency k / n, and the sensitivity must be k / m for a whole m, k <= m <= n. Raises InputError for what is none.
+    One alone may stand without a list. They are taken as printed: "41.50" has two decimals, 41.5 has one. With a
+    `sensitivity` the last of them is the consistency k / n, and the sensitivity must be k / m for a whole m, k <= m <=
+    n. Raises InputError for what is none.
     """
-    printed = [_checked(one) for one in percentages]
-    if not printed or not 1 <= n <= LARGEST_COUNT:
+    printed = [_checked(one) for one in ([percentages] if isinstance(percentages, str | float) else percentages)]
+    if not printed or not isinstance(n, Integral) or not 1 <= n <= LARGEST_COUNT:
         raise InputError(f"counts of {n}: give one percentage or more, and n from 1 to {LARGEST_COUNT:,}.")
     nearby = [m for away in range(1, near + 1) for m in (n - away, n + away) if m > 0]
     worst = {m: _worst(_share(one, m).fit for one in printed) for m in nearby}

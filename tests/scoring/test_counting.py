@@ -133,3 +133,9 @@ def test_how_many_percentages_fit_by_luck_is_counted(n: int, decimals: int) -> N
         accepted = sum(fit != "no" for fit in fits.values()) / len(printed)
         assert counts([cut], n).by_luck == pytest.approx(accepted, abs=2 / len(printed))
         assert counts([cut, cut], n).by_luck == pytest.approx(counts([cut], n).by_luck ** 2)
+
+
+def test_one_percentage_may_stand_alone_and_numbers_that_are_none_are_refused() -> None:
+    assert counts(41.5, 200) == counts([41.5], 200)
+    with pytest.raises(InputError, match="counts of 10"):
+        counts([41.5], "10")  # type: ignore[arg-type]
