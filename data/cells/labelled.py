@@ -1,6 +1,6 @@
 """Sources with their labels: a file or folder as it is, one whose labels stand in a second file, a released folder.
 
-    swag_af release        train.csv, val.csv, and test.csv with its labels in test_labels.csv; where it has rationales
+    swag-af release        train.csv, val.csv, and test.csv with its labels in test_labels.csv; where it has rationales
                            and both questions of a row are wanted, files of the same names in stages/, with both labels
     PIQA, aNLI             train.jsonl and train-labels.lst, a label a line
 

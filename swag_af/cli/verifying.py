@@ -49,8 +49,8 @@ def verify_export(options: ExportOptions) -> None:
             f"{command('verify', 'agreement', options.out)}"
         )
         return
-    if done.warning is not None:
-        say(f"Warning: {done.warning}", "")
+    for warning in done.warnings:
+        say(f"Warning: {warning}", "")
     say(f"{several(done.n, 'task')} for people elsewhere: {' and '.join(map(str, done.files))}")
     say(f"{done.key} says which ending is gold: keep it here, and upload it nowhere.", "")
     say(f"When answers are back: {command('verify', 'import', options.run, 'FILE', '--key', done.key)}")

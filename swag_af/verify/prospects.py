@@ -1,9 +1,21 @@
-"""Whether verdicts on a run can make questions at all: said before anybody is asked."""
+"""What is said before anybody is asked: whether verdicts on a run can make questions, and what people will not see."""
 
 from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
 from swag_af.judging.rules import N_DISTRACTORS, most_distractors
 from swag_af.judging.verdicts import N_ENDINGS, TOO_FEW
+
+
+def unseen_media(run: Run) -> str | None:
+    """A line where contexts name media, which neither the pages nor the tasks show; None where none does."""
+    names = sorted({name for context in run.pool.contexts for name in context.media})
+    if not names:
+        return None
+    n = sum(bool(context.media) for context in run.pool.contexts)
+    return (
+        f"{several(n, 'context names', 'contexts name')} what is shown with the text ({', '.join(names)}), and people "
+        "are not shown it here: they judge by the texts alone. Where the picture decides, ask them elsewhere."
+    )
 
 
 def check_prospects(run: Run, iteration: int | None, *, is_begun: bool = False) -> str | None:

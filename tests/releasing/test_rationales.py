@@ -195,6 +195,14 @@ def test_what_a_row_shows_is_released_with_it(made: Dataset, tmp_path: Path) -> 
     assert "`img_fn` and `objects` say what is shown" in card
 
 
+def test_people_are_said_not_to_see_what_is_shown_with_the_text(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["verify", "export", str(folder / "matched" / "run"), "--to", "csv", "--out", str(tmp_path / "tasks.csv")])
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"{N} contexts name what is shown with the text (img_fn, objects)" in told
+
+
 def test_what_a_matching_leaves_open_stands_in_the_card_and_on_the_page(
     folder: Path, made: Dataset, tmp_path: Path
 ) -> None:

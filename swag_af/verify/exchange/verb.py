@@ -41,7 +41,7 @@ from swag_af.verify.exchange.forms import (
 )
 from swag_af.verify.exchange.tasks import Reply, Task, key_path, make_tasks, read_key, verdicts_of, write_key
 from swag_af.verify.options import ExportOptions, ImportOptions
-from swag_af.verify.prospects import check_prospects
+from swag_af.verify.prospects import check_prospects, unseen_media
 
 Writer = Callable[[Path, Sequence[Task]], None]
 
@@ -75,8 +75,8 @@ class Exported:
     """Files to upload to the platform."""
     key: Path | None
     """The key file, never uploaded."""
-    warning: str | None = None
-    """Why questions will have fewer distractors than usual."""
+    warnings: tuple[str, ...] = ()
+    """Why questions will have fewer distractors than usual, and what people will not see."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,9 @@ def export(options: ExportOptions) -> Exported:
             platform.form(temporary[form], tasks)
         platform.write(temporary[out], tasks)
         write_key(temporary[key_path(out)], options.to, run.pool.unguarded_identity, tasks)
-    return Exported(len(tasks), tuple(dict.fromkeys((out, form))), key_path(out), warning)
+    return Exported(
+        len(tasks), tuple(dict.fromkeys((out, form))), key_path(out), tuple(filter(None, (warning, unseen_media(run))))
+    )
 
 
 def _export_verdicts(options: ExportOptions) -> Exported:

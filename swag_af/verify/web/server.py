@@ -36,7 +36,7 @@ from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_chec
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import check_limit, is_begun, lay_out, rows_left_out, rules_of
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.prospects import check_prospects
+from swag_af.verify.prospects import check_prospects, unseen_media
 from swag_af.verify.qualification import (
     DRAWN,
     N_DRAWN_EACH,
@@ -73,8 +73,8 @@ def _serve(listener: socket.socket, run: Run, options: ServeOptions, say: Callab
     site = _site(run, store, questions, keys.secret, options)  # refuses before anything is laid out for good
     n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
     say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
-    if warning is not None:
-        say("", f"Warning: {warning}")
+    for told in filter(None, (warning, unseen_media(run))):
+        say("", f"Warning: {told}")
     config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
     with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
         uvicorn.Server(config).run(sockets=[listener])
