@@ -95,8 +95,8 @@ def _with_own_labels(source: Source) -> Source:
 
 
 def _with_own_ids(source: Source, folder: Path) -> Source:
-    """`source` with the `id` and `row` of its questions, which CSV as SWAG's has no columns of, from `jsonl/`; as it is
-    where the release has none."""
+    """`source` with the `id`, `row` and `source` of its questions, of which CSV as SWAG's has no columns, from
+    `jsonl/`; as it is where the release has none."""
     name = {"val": "validation"}.get(source.split, source.split)
     path = folder / "jsonl" / f"{name}.jsonl"
     if not path.is_file() or {"id", "row"} & set(source.columns):
@@ -105,7 +105,7 @@ def _with_own_ids(source: Source, folder: Path) -> Source:
 
     def read(columns: Sequence[str]) -> Records:
         asked = dict.fromkeys([*(one for one in columns if one in source.columns), "fold-ind"])
-        named = (row for _, row in own.read(["id", "row"]))
+        named = (row for _, row in own.read(["id", "row", "source"]))
         for where, row in source.read([*asked]):
             ids = next(named, {})
             if str(ids.get("row")) != str(row.get("fold-ind")):
@@ -113,7 +113,7 @@ def _with_own_ids(source: Source, folder: Path) -> Source:
             yield where, {**row, **ids}
 
     said = "; ".join(filter(None, [source.said, f"ids of jsonl/{path.name}"]))
-    return replace(source, columns=(*source.columns, "id", "row"), read=read, said=said)
+    return replace(source, columns=(*source.columns, "id", "row", "source"), read=read, said=said)
 
 
 def with_labels(source: Source, labels_file: Path, *, label: str, id: str) -> Source:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain, takewhile
+from math import isfinite
 from typing import Any
 
 from swag_af.data.cells.labels import Cells, base_named, base_of, check_base, gold_of, label_cells
@@ -56,7 +57,6 @@ LAYOUTS = {
             negatives_column="distractor",
             video_column="video-id",
             fold_column="",
-            source_column="",
             features_column="",
         ),
         "swag",
@@ -83,6 +83,9 @@ LAYOUTS = {
 """Published layouts: SWAG's regular and full files (Zellers et al. 2018), HellaSwag's (Zellers et al. 2019). SWAG's
 `fold-ind` is a row number, not a fold."""
 
+
+MATCH_FOLD = "match_fold"
+"""The column with the fold of a matching, in its questions and in their release."""
 
 NO_FOLD = -1
 """The fold of a row that names none, until one is assigned."""
@@ -115,14 +118,22 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
         lacks += _misnamed(columns, source.columns, lacks)
     for layout in tried:
         if not missing[layout.name]:
-            return layout
+            return _in_folds(layout, columns, source)
 
     def distance(layout: Layout) -> tuple[bool, int]:
         lacks = len(missing[layout.name])  # one of which nothing is there is not what was meant
         return layout is not own and lacks == len(_missing_columns(layout.columns, ())), lacks
 
     nearest = min(tried, key=distance)
-    raise _no_layout(source, nearest, missing[nearest.name])
+    raise _no_layout(source, nearest, missing[nearest.name], columns)
+
+
+def _in_folds(layout: Layout, columns: Columns, source: Source) -> Layout:
+    """The layout; rows of a matching's release are grouped by its folds, in which a gold is a negative of others, but
+    where the user named another group."""
+    if MATCH_FOLD not in source.columns or columns.video_column != Columns().video_column:
+        return layout
+    return replace(layout, columns=replace(layout.columns, video_column=MATCH_FOLD))
 
 
 def _with(layout: Layout, columns: Columns) -> Layout:
@@ -170,7 +181,7 @@ def _misnamed(columns: Columns, names: Sequence[str], missing: Sequence[str]) ->
     return [name for name in own if name not in missing and not is_there(name)]
 
 
-def _no_layout(source: Source, layout: Layout, missing: list[str]) -> InputError:
+def _no_layout(source: Source, layout: Layout, missing: list[str], columns: Columns) -> InputError:
     has = ", ".join(source.columns[:12]) + (", ..." if len(source.columns) > 12 else "")
     if layout.columns.label_column in missing and listed(layout.columns.endings_column, source.columns):
         return InputError(
@@ -178,10 +189,12 @@ def _no_layout(source: Source, layout: Layout, missing: list[str]) -> InputError
             "test file whose answers are kept makes no pool; if they have another name, say --label-column NAME, and "
             "--labels-file FILE if they stand in a second file."
         )
+    published = any(not _missing_columns(_with(one, columns).columns, source.columns) for one in LAYOUTS.values())
+    also = " Where columns are named no published layout is tried: add --layout swag or hellaswag." if published else ""
     separator = " Cells are parted by commas, semicolons or tabs." if len(source.columns) == 1 else ""
     likely = _likely(source.columns)
     named = " ".join(f"{flag} {name}" for flag, name in likely.items()) or "--sent1-column NAME and so on"
-    hint = f"{did_you_mean(missing, source.columns)}{separator}"
+    hint = f"{did_you_mean(missing, source.columns)}{separator}{also}"
     advice = f"{hint} Name your columns{', perhaps' if likely else ''} with {named}"
     return InputError(
         f"{source.path}: no column {', '.join(missing)} (it has {has}).{advice}; `swag-af pool --help` lists them."
@@ -281,9 +294,23 @@ def question_of(record: Record, layout: Layout) -> Question:
 
 
 def _media(record: Record, names: str) -> dict[str, Any]:
-    """What the columns `names` show, as it stands, JSON in a text being read; nothing of empty cells."""
-    cells = {name: record.get(name) for name in listed(names, tuple(record))}
-    return {name: _unpacked(cell) for name, cell in cells.items() if cell is not None and cell != ""}
+    """What the columns `names` show, as it stands, JSON in a text being read; nothing of empty cells, and of columns
+    that a row lacks. RowError for a number that is infinite or none."""
+    given = tuple(record)
+    cells = {name: record[name] for part in names.split(",") for name in listed(part.strip(), given)}
+    media = {name: _unpacked(cell) for name, cell in cells.items() if cell is not None and cell != ""}
+    for name, value in media.items():
+        if _has_no_number(value):
+            raise RowError(f"has a number under {name} that is infinite or none. Write null where there is none")
+    return media
+
+
+def _has_no_number(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_no_number, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_no_number, value))
+    return isinstance(value, float) and not isfinite(value)
 
 
 def _unpacked(cell: Any) -> Any:

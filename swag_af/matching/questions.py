@@ -17,6 +17,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
 from swag_af.data.interval import interval
 from swag_af.data.manifests import MANIFEST
+from swag_af.data.pool.columns import MATCH_FOLD
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.records import Matching
@@ -131,7 +132,7 @@ def records(answers: Stage, rationales: Stage | None, *, seed: int) -> Iterator[
         record = {
             "annot_id": item.context.id,
             "movie": item.context.video,
-            "match_fold": fold,
+            MATCH_FOLD: fold,
             "question": item.query,
             **choices(answers, row, "answer", seed),
         }

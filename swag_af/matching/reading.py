@@ -20,7 +20,7 @@ from swag_af.data.instances.guessing import UnknownColumnsError
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
-from swag_af.data.manifests import sha256_file
+from swag_af.data.manifests import MANIFEST, sha256_file
 from swag_af.data.sources import Record, Source, open_sources
 from swag_af.data.text.wording import comparable
 from swag_af.matching.items import Item, Items
@@ -190,6 +190,8 @@ def _of_contexts(sources: Sequence[Path], name: str) -> Items:
 
 def _has_pairs(path: Path, columns: PairColumns, options: ReadingOptions) -> bool:
     """Whether the query and the response have columns, and the response is one text."""
+    if (path / MANIFEST).is_file():  # a release, a pool or a run of ours
+        return False
     named = {columns.query_column, columns.response_column} != {AUTO}
     for source in _opened(path, options):
         found = _found(source, columns)

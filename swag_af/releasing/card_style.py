@@ -62,11 +62,16 @@ def linked_lines(dataset: Dataset) -> list[str]:
     where = ", ".join(f"{n:,} in {split}" for split, n in dataset.linked.items())
     remedy = " `--linked held-out` leaves one of two out there." if dataset.options.linked == "keep" else ""
     is_held_out = bool(HELD_OUT & dataset.linked.keys())
-    shown = "also those of test, whose labels are withheld: whoever reads the whole file can look them up"
+    withheld = ", also those of test, whose labels are withheld" if "test" in dataset.linked else ""
     return [
         f"The answers of {several(sum(dataset.linked.values()), 'question')} ({where}) stand in the context of "
         "another, as consecutive captions make them"
-        + (f", {shown}. A model that is asked question by question cannot.{remedy}" if is_held_out else ".")
+        + (
+            f"{withheld}: whoever reads the whole file can look them up. A model that is asked question by question "
+            f"cannot.{remedy}"
+            if is_held_out
+            else "."
+        )
     ]
 
 

@@ -35,11 +35,17 @@ def verification_lines(dataset: Dataset) -> list[str]:
     assert dataset.opinions is not None
     found = measure(dataset.opinions.counted)
     judged = "right and of wrong answers" if dataset.run.matching else "found and of generated endings"
+    has_media = bool(dataset.questions[0].media)
     sources = Counter(question.example.source for question in dataset.questions)
     rows = [("answer", "questions"), *((f"`{source}`", f"{n:,}") for source, n in sorted(sources.items()))]
     return [
         RULES_OF_MATCHING if dataset.run.matching else RULES,
         "",
+        *(
+            ["People judged by the texts alone: what is shown with them was not shown to them here.", ""]
+            if has_media
+            else []
+        ),
         _numbers(dataset),
         "",
         *markdown_table(rows),

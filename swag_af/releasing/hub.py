@@ -1,6 +1,7 @@
 """The YAML header of the dataset card, from which the Hugging Face hub and `datasets.load_dataset` know the files."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 from swag_af.releasing.dataset import Dataset
@@ -9,6 +10,8 @@ from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.stages import FOLDER, stage_columns
 from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
 
+_PLAIN = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)$)[A-Za-z][\w-]*", re.ASCII | re.IGNORECASE)
+"""Names that YAML takes as texts without quotes."""
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
@@ -62,7 +65,7 @@ def _info_lines(dataset: Dataset, config: str) -> list[str]:
     }
     lines = [f"- config_name: {config}", "  features:"]
     for column, kind in _columns(dataset, config).items():
-        lines += [f"  - name: {column}", *types[kind]]
+        lines += [f"  - name: {column if _PLAIN.fullmatch(column) else json.dumps(column)}", *types[kind]]
     return lines
 
 

@@ -6,6 +6,7 @@ wherever the harness runs. Imports nothing of swag-af, so that the dataset can b
 
 import csv
 import hashlib
+import re
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +30,7 @@ def read(path: Path) -> list[dict[str, Any]]:
             {
                 "video": row["video-id"] or f"row {row['fold-ind']}",
                 "query": row["startphrase"],
-                "choices": [row[name] for name in row if name.startswith("ending")],
+                "choices": [row[name] for name in row if re.fullmatch(r"ending\d+", name)],
                 "label": int(row["label"]),
             }
             for row in csv.DictReader(file)

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context, display, readable
+from swag_af.data.pool.columns import MATCH_FOLD
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.data.tokens import one_after_another
 from swag_af.judging.rules import Example
 
 SPLITS = ("train", "val", "test")
-FOLD = "match_fold"
+FOLD = MATCH_FOLD
 """The column of `Question.fold`, which readers take for a group."""
 
 
@@ -110,15 +111,16 @@ def make_questions(
 
 
 def media_columns(contexts: Sequence[Context]) -> dict[str, str]:
-    """The column of each thing that some of `contexts` show, by its name: `img_fn`, or `media-NAME` for the name of a
-    column that is SWAG's."""
+    """The column of each thing that some of `contexts` show, by its name: `img_fn`, or `media-NAME` where readers would
+    take NAME for another column: SWAG's, VCR's, or a question or its options by another name."""
     names = sorted({str(name) for context in contexts for name in context.media})
-    return {name: f"media-{name}" if _OF_SWAG.fullmatch(name) else name for name in names}
+    return {name: f"media-{name}" if _TAKEN.fullmatch(name) else name for name in names}
 
 
-_OF_SWAG = re.compile(
+_TAKEN = re.compile(
     r"|id|video|source|row|start|endings|label|video-id|fold-ind|startphrase|sent[12]|gold-(?:source|type|ending)"
-    rf"|gold_source|{FOLD}|ending\d+|distractor-\d+(?:-type)?"
+    rf"|gold_source|{FOLD}|(?:ending|distractor|negative|option|choice|answer)[-_]?.*|gold|group|split"
+    r"|context|question|query|prompt|passage|premise|hypothesis|sentence\d?|text|annot_id|movie|rationale_.*"
 )
 
 

@@ -47,7 +47,7 @@ def _media(questions: Sequence[Question]) -> dict[str, str]:
 
 
 def _is_list(value: object) -> bool:
-    return value is None or (isinstance(value, Sequence) and all(isinstance(one, str) for one in value))
+    return value is None or (isinstance(value, list | tuple) and all(isinstance(one, str) for one in value))
 
 
 def columns_shown(columns: Iterable[str], split: str) -> list[str]:

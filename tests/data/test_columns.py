@@ -374,6 +374,15 @@ def test_what_is_shown_with_the_text_stays_with_it(tmp_path: Path) -> None:
     made = build_pool(write_rows(tmp_path / "rows.jsonl", rows), columns=columns)
     kept = [context.media for context in made.contexts]
     assert kept == [shown[0], {"objects": "[not JSON"}, {"image": "[b].jpg", "objects": {"cup": 2}, "frame": 0}]
+    (tmp_path / "lacking").mkdir()
+    lacking = [rows[0], {name: value for name, value in rows[1].items() if name != "image"}, rows[2]]
+    again = build_pool(write_rows(tmp_path / "lacking" / "rows.jsonl", lacking), columns=columns)
+    assert [context.media for context in again.contexts] == kept
+    (tmp_path / "nan").mkdir()
+    said = refused(
+        write_rows(tmp_path / "nan" / "rows.jsonl", [rows[0] | {"frame": [1.0, float("nan")]}]), columns=columns
+    )
+    assert "line 1 has a number under frame that is infinite or none" in said
     (tmp_path / "without").mkdir()
     without = build_pool(write_rows(tmp_path / "without" / "rows.jsonl", rows))
     assert not any(context.media for context in without.contexts)

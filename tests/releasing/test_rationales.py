@@ -22,6 +22,7 @@ from swag_af.data.pool.verb import pool
 from swag_af.data.run import open_run
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard
+from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.verb import match
 from swag_af.releasing import lm_eval_rationales
 from swag_af.releasing.dataset import Dataset
@@ -193,6 +194,36 @@ def test_what_a_row_shows_is_released_with_it(made: Dataset, tmp_path: Path) -> 
     assert all(one.media == {"img_fn": given[one.id]["img_fn"], "objects": OBJECTS} for one in again.contexts)
     card = (made.options.out / "README.md").read_text(encoding="utf-8")
     assert "`img_fn` and `objects` say what is shown" in card
+
+
+def test_what_is_shown_is_read_by_libraries_as_it_was_given(
+    made: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path was a list of letters in Parquet."""
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    given = {row["annot_id"]: row for row in made_up_rows()}
+    loaded = datasets.load_dataset(str(made.options.out), "stages", cache_dir=str(tmp_path / "cache"))["train"]
+    assert loaded["img_fn"] == [given[id]["img_fn"] for id in loaded["annot_id"]]
+    assert loaded["objects"] == [OBJECTS] * len(loaded)
+
+
+def test_a_pool_of_a_matchings_release_keeps_its_folds_together(made: Dataset, tmp_path: Path) -> None:
+    """Golds are negatives of others within a fold: by films they stood on both sides of the next splits."""
+    again = pool(PoolOptions((made.options.out,), tmp_path / "pool"))
+    fold_of = {question.id: question.fold for question in made.questions}
+    pairs = {(fold_of[one.id], int(group)) for one, group in zip(again.contexts, again.groups, strict=True)}
+    assert len(pairs) == len({fold for fold, _ in pairs}) == len({group for _, group in pairs}) > 1
+    films = Columns(video_column="video-id")
+    by_film = pool(PoolOptions((made.options.out,), tmp_path / "films", columns=films, layout="swag"))
+    assert {one.video for one in by_film.contexts} == {row["movie"] for row in made_up_rows()}
+
+
+def test_a_released_folder_is_matched_again(made: Dataset, tmp_path: Path) -> None:
+    options = MatchOptions(
+        (made.options.out,), tmp_path / "again", matching=MatchingOptions(relevance="tfidf", folds=3)
+    )
+    assert match(options).answers.n == len(made.questions)
 
 
 def test_people_are_said_not_to_see_what_is_shown_with_the_text(
