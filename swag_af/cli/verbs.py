@@ -176,9 +176,10 @@ def report(options: ReportOptions) -> None:
 def release(options: ReleaseOptions) -> None:
     """Print the sizes of the splits, what was left out and why, and what style gives away."""
     from swag_af.judging.rules import LEFT_OUT
-    from swag_af.releasing.card_style import HELD_OUT, linked_lines, style_lines
+    from swag_af.releasing.card_style import linked_lines, style_lines
     from swag_af.releasing.dataset import shortfalls
     from swag_af.releasing.formats import has_pyarrow
+    from swag_af.releasing.linked import HELD_OUT
     from swag_af.releasing.verb import release as make
 
     dataset = make(options)

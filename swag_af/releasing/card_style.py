@@ -10,11 +10,11 @@ from swag_af.data.findings import Finding
 from swag_af.data.run import Run
 from swag_af.filters.registry import is_pretrained
 from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.linked import HELD_OUT
 from swag_af.releasing.style import Style
 from swag_af.reporting.markdown import bullets, markdown_table
 from swag_af.reporting.text import table
 
-HELD_OUT = {"val", "test"}
 NOBODY = "Nobody has measured how much style gives away in these questions"
 
 

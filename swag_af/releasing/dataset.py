@@ -15,7 +15,7 @@ from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import Opinions, opinions_of
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_examples, most_distractors, second_examples
 from swag_af.judging.verdicts import N_ENDINGS, TOO_FEW, Judgement, told_apart
-from swag_af.releasing.linked import count_by_split, linked_pairs, unlinked
+from swag_af.releasing.linked import HELD_OUT, count_by_split, linked_pairs, unlinked
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS, Question, drawn_examples, make_questions
 from swag_af.releasing.rationales import Rationales, rationale_run, rationales_of
@@ -174,7 +174,7 @@ def _unlinked(
     if options.linked == "keep":
         return set()
     both = [(i, j) for i, j in pairs if i in split_of_row and j in split_of_row]
-    is_guarded = [options.linked == "none" or split_of_row.get(row) in ("val", "test") for row in range(n)]
+    is_guarded = [options.linked == "none" or split_of_row.get(row) in HELD_OUT for row in range(n)]
     return unlinked(both, is_guarded)
 
 

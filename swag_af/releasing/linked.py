@@ -14,6 +14,8 @@ from swag_af.data.text.wording import sentence_keys, text_key, words
 from swag_af.data.tokens import one_after_another
 from swag_af.releasing.questions import SPLITS
 
+HELD_OUT = frozenset(("val", "test"))
+"""The splits whose answers are not to be looked up."""
 FEWEST_WORDS = 3
 """Second sentences of fewer words stand in many contexts by chance."""
 

@@ -103,10 +103,19 @@ def make_questions(
             shown[example.row] = display(context)
         sent1, start = shown[example.row]
         texts = [readable(run.pool.text(example.row, column)) for column in (example.answer, *example.distractors)]
-        fold = int(run.pool.groups[example.row]) if run.is_matched else None
-        media = {column: context.media.get(name) for name, column in columns.items()}
-        made = Question(context, sent1, start, texts[0], tuple(texts[1:]), example, 1 + n_distractors, split)
-        questions.append(replace(made, fold=fold, media=media))
+        made = Question(
+            context,
+            sent1,
+            start,
+            texts[0],
+            tuple(texts[1:]),
+            example,
+            1 + n_distractors,
+            split,
+            fold=int(run.pool.groups[example.row]) if run.is_matched else None,
+            media={column: context.media.get(name) for name, column in columns.items()},
+        )
+        questions.append(made)
     return with_even_labels(questions, rng=secret_rng(run.pool.secret, f"labels {seed}"))
 
 

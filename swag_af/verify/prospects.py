@@ -8,12 +8,12 @@ from swag_af.judging.verdicts import N_ENDINGS, TOO_FEW
 
 def unseen_media(run: Run) -> str | None:
     """A line where contexts name media, which neither the pages nor the tasks show; None where none does."""
-    names = sorted({name for context in run.pool.contexts for name in context.media})
-    if not names:
+    shown = [set(context.media) for context in run.pool.contexts if context.media]
+    if not shown:
         return None
-    n = sum(bool(context.media) for context in run.pool.contexts)
+    names = ", ".join(sorted(set[str]().union(*shown)))
     return (
-        f"{several(n, 'context names', 'contexts name')} what is shown with the text ({', '.join(names)}), and people "
+        f"{several(len(shown), 'context names', 'contexts name')} what is shown with the text ({names}), and people "
         "are not shown it here: they judge by the texts alone. Where the picture decides, ask them elsewhere."
     )
 

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -136,6 +137,7 @@ def test_how_many_percentages_fit_by_luck_is_counted(n: int, decimals: int) -> N
 
 
 def test_one_percentage_may_stand_alone_and_numbers_that_are_none_are_refused() -> None:
+    text: Any = "10"
     assert counts(41.5, 200) == counts([41.5], 200)
     with pytest.raises(InputError, match="counts of 10"):
-        counts([41.5], "10")  # type: ignore[arg-type]
+        counts([41.5], text)
