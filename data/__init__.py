@@ -3,6 +3,7 @@
 Reading order (each file or folder imports only those named before it):
 
     errors      what a user can fix, in one line, and what the options of all verbs check
+    extras      the command that installs what a feature needs
     brief       what a notebook shows of results: shapes and numbers, not a million rows
     records     typed records: what manifests and lines of JSON must contain
     secrets     random numbers that nobody can foretell

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from swag_af.data.errors import InputError, in_one_line, told
+from swag_af.data.extras import install
 from swag_af.data.files import check_is_file, read_json, read_jsonl, read_lines
 from swag_af.data.headerless import columns_without_header
 from swag_af.data.manifests import matched_hint, sha256_file
@@ -385,7 +386,7 @@ def _pyarrow(module: str, path: Path) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise InputError(f"{path}: reading it takes pyarrow. Install it with: pip install 'swag-af[parquet]'") from None
+        raise InputError(f"{path}: reading it takes pyarrow. Install it with: {install('parquet')}") from None
 
 
 @contextmanager

@@ -39,7 +39,7 @@ estimator of scikit-learn becomes one by `SklearnFilter`.
 """
 
 EXTRAS = {"fasttext": "fasttext", "transformer": "hf", "encoder": "hf", "judge": "endpoints"}
-"""What to install: `pip install 'swag-af[NAME]'`."""
+"""The extra to install."""
 
 
 def filters_page() -> str:
@@ -104,7 +104,7 @@ def _first(factory: Any) -> str:
 def _needs(name: str) -> str:
     requires = {"features": "a pool with features", "tags": "a pool with tags"}
     needs = [requires[one] for one in getattr(REGISTRY.find(name), "requires", ())]
-    return ", ".join([*needs, *([f"`swag-af[{EXTRAS[name]}]`"] if name in EXTRAS else [])])
+    return ", ".join([*needs, *([f"extra `{EXTRAS[name]}`"] if name in EXTRAS else [])])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 from swag_af.data.pool.view import View
 from swag_af.filters.strings import second_sentence_tokens
 
@@ -164,7 +165,7 @@ def import_fasttext() -> Any:
     try:
         import fasttext
     except ImportError as error:
-        raise InputError("fasttext is not installed. Install it with: pip install 'swag-af[fasttext]'") from error
+        raise InputError(f"fasttext is not installed. Install it with: {install('fasttext')}") from error
     return fasttext
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from swag_af.data.errors import InputError, in_one_line
+from swag_af.data.extras import install
 from swag_af.data.manifests import sha256_file
 from swag_af.data.progress import note
 
@@ -119,7 +120,7 @@ def import_transformers() -> Any:
         is_missing = isinstance(error, ModuleNotFoundError) and error.name == "transformers"
         why = "is not installed. Install it" if is_missing else "cannot be imported ({}). Install what it needs"
         told = why.format(in_one_line(error, 100))
-        raise InputError(f"transformers {told} with: pip install 'swag-af[hf]'") from error
+        raise InputError(f"transformers {told} with: {install('hf')}") from error
     return transformers
 
 

@@ -13,6 +13,7 @@ from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Crew, Job, Resul
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import FleetCrew, LostError
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
+from swag_af.data.extras import install
 
 
 @contextmanager
@@ -120,7 +121,7 @@ def _imported() -> Any:
     try:
         import ray
     except ImportError:
-        raise InputError("--engine ray needs a package: pip install 'swag-af[ray]'.") from None
+        raise InputError(f"--engine ray needs a package: {install('ray')}.") from None
     return ray
 
 

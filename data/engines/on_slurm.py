@@ -13,6 +13,7 @@ from typing import Any
 from swag_af.data.engines.contract import BlockT, Job, ResultT, cores_of
 from swag_af.data.engines.options import SLURM_FOLDER, EngineOptions
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
+from swag_af.data.extras import install
 from swag_af.data.files import remove
 
 CHUNKS = 4
@@ -103,7 +104,7 @@ def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
     try:
         import submitit
     except ImportError:
-        raise InputError("--engine slurm needs a package: pip install 'swag-af[slurm]'.") from None
+        raise InputError(f"--engine slurm needs a package: {install('slurm')}.") from None
     try:
         executor = submitit.AutoExecutor(folder=SLURM_FOLDER / "%j", cluster=engine.place or "slurm")
     except (RuntimeError, ValueError) as error:

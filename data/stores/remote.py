@@ -13,6 +13,7 @@ from threading import Timer
 from typing import Any
 
 from swag_af.data.errors import InputError, in_one_line
+from swag_af.data.extras import install
 from swag_af.data.progress import note
 from swag_af.data.urls import PROTOCOLS
 
@@ -117,7 +118,7 @@ class Store:
             raise
         except ImportError:
             extra = PROTOCOLS[self.protocol]
-            raise InputError(f"{self.url}: needs a package: pip install 'swag-af[{extra}]'.") from None
+            raise InputError(f"{self.url}: needs a package: {install(extra)}.") from None
         except Exception as error:  # each store's package has its own kinds
             raise InputError(f"{self.url}: {_fault(error)}") from None
         finally:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from swag_af.data.errors import InputError, in_one_line
+from swag_af.data.extras import install
 
 BENEPAR_MODEL = "benepar_en3"
 """The model of a splitter called `benepar` without a model name."""
@@ -40,9 +41,7 @@ def load_benepar(model: str = BENEPAR_MODEL) -> Any:
         try:
             import benepar
         except ImportError as error:
-            raise InputError(
-                f"benepar cannot be imported ({error}). Install it with: pip install 'swag-af[benepar]'"
-            ) from error
+            raise InputError(f"benepar cannot be imported ({error}). Install it with: {install('benepar')}") from error
         if not _at_hand(model):
             if os.sep in model or "." in model:
                 raise InputError(f"{model}: no benepar model stands there. Check the path.")
@@ -55,7 +54,7 @@ def load_benepar(model: str = BENEPAR_MODEL) -> Any:
         except Exception as error:
             raise InputError(
                 f"{model}: benepar cannot load this model ({type(error).__name__}: {in_one_line(error)}). benepar 0.2 "
-                "wants transformers below 5: pip install 'swag-af[benepar]'; else download or train the model again."
+                f"wants transformers below 5: {install('benepar')}; else download or train the model again."
             ) from error
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from swag_af.data.errors import InputError, in_one_line
+from swag_af.data.extras import install
 from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree
 from swag_af.data.syntax.english import rules as english
 from swag_af.data.syntax.english.rules import penn_tags
@@ -97,7 +98,7 @@ def import_spacy() -> Any:
     try:
         import spacy
     except ImportError as error:
-        raise InputError("spacy is not installed. Install it with: pip install 'swag-af[spacy]'") from error
+        raise InputError(f"spacy is not installed. Install it with: {install('spacy')}") from error
     return spacy
 
 

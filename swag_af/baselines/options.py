@@ -19,9 +19,9 @@ class BaselinesOptions(Options):
     intervals, chance, and what the paper reports for the same row; also which models differ on the same questions, and
     whether the rows have the paper's order.
 
-    Models: random; length (shortest and longest option); conceptnet, over --conceptnet FILE; tfidf; fasttext (pip
-    install 'swag-af[fasttext]'); encoder[PATH], a frozen sentence encoder, and transformer[PATH], fine-tuned (pip
-    install 'swag-af[hf]'); any filter by its name; a model of your own, package.module:Class.
+    Models: random; length (shortest and longest option); conceptnet, over --conceptnet FILE; tfidf; fasttext (extra
+    fasttext); encoder[PATH], a frozen sentence encoder, and transformer[PATH], fine-tuned (extra hf); any filter by its
+    name; a model of your own, package.module:Class.
 
     Every cell is a file in --out. A killed run goes on with those that are missing, and more seeds, inputs or models
     extend the table.

@@ -6,6 +6,7 @@ from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.cli.saying import say
 from swag_af.data.errors import several
+from swag_af.data.extras import install
 from swag_af.data.urls import command
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -216,7 +217,7 @@ def release(options: ReleaseOptions) -> None:
     for line in (*linked, *shortfalls(dataset)):
         say("", f"Note: {line}")
     if options.formats == "auto" and not has_pyarrow():
-        say("", "Note: no Parquet, for want of pyarrow. Install it with: pip install 'swag-af[publish]'")
+        say("", f"Note: no Parquet, for want of pyarrow. Install it with: {install('publish')}")
     say("", f"Written to {options.out}, with README.md, the dataset card. Next: {command('show', options.out)}")
 
 

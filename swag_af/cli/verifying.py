@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from swag_af.cli.saying import say
 from swag_af.data.errors import InputError, several
+from swag_af.data.extras import install
 from swag_af.data.urls import command
 from swag_af.judging.options import AgreementOptions
 from swag_af.reporting.text import table
@@ -15,7 +16,7 @@ def verify_serve(options: ServeOptions) -> None:
     try:
         from swag_af.verify.web.server import serve
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+        raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     serve(options, say=say)
 
 
@@ -24,7 +25,7 @@ def verify_invite(options: InviteOptions) -> None:
     try:
         from swag_af.verify.invitations import invite
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+        raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     n = invite(options)
     then = command("verify", "serve", options.run, "--invited-only")
     say(f"{several(n, 'link')}. Written to {options.out}. Next: {then}")

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.extras import install
 from swag_af.endpoints.address import is_local
 from swag_af.endpoints.budget import Budget
 from swag_af.endpoints.clock import Clock
@@ -260,7 +261,7 @@ def _client(base: str, options: EndpointOptions, key: str) -> "httpx.AsyncClient
     try:
         import httpx
     except ImportError:
-        raise InputError("endpoints need httpx. Install it by: pip install 'swag-af[endpoints]'.") from None
+        raise InputError(f"endpoints need httpx. Install it by: {install('endpoints')}.") from None
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "swag-af"}
     return httpx.AsyncClient(
         base_url=base,

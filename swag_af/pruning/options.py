@@ -22,8 +22,8 @@ class PruneOptions(Options):
     The accuracy of what chose the rows falls by construction. So dataset and result are audited, and so are sets with
     as many rows removed at random; what falls below chance was made by the pruning, and is said.
 
-    Features: tfidf-svd; fasttext, vectors fitted on the texts without labels (pip install 'swag-af[fasttext]');
-    encoder[PATH], a Hugging Face encoder, mean-pooled (pip install 'swag-af[hf]').
+    Features: tfidf-svd; fasttext, vectors fitted on the texts without labels (extra fasttext); encoder[PATH], a
+    Hugging Face encoder, mean-pooled (extra hf).
 
     Try:
       swag-af prune questions.jsonl --out pruned

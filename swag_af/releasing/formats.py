@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 from swag_af.data.files import write_jsonl
 from swag_af.releasing.questions import FOLD, SPLITS, Question
 from swag_af.releasing.swag_csv import (
@@ -53,7 +54,7 @@ def formats_wanted(names: tuple[str, ...]) -> tuple[str, ...]:
             "none; CSV is always written."
         )
     if "parquet" in names and not has_pyarrow():
-        raise InputError("pyarrow is not installed. Install it with: pip install 'swag-af[publish]'")
+        raise InputError(f"pyarrow is not installed. Install it with: {install('publish')}")
     return tuple(name for name in FORMATS if name in names)
 
 

@@ -216,8 +216,7 @@ def _about_model(agreement: Agreement) -> str:
         return "By the majority, and by a model of who can be trusted, which never learns what is gold."
     if not agreement.n_shared_items:
         return "No item was judged twice: a model of who can be trusted would say the same."
-    install = "pip install 'swag-af[verify]'"
-    return f"A model of who can be trusted stands here too where crowd-kit is installed: {install}."
+    return "A model of who can be trusted stands here too where crowd-kit is installed, as by the extra `verify`."
 
 
 def _drawn(subject: Subject, verified: Verification) -> list[Judgement]:

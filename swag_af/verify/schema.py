@@ -36,6 +36,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.schema import CreateColumn
 
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 
 metadata = MetaData()
 
@@ -164,7 +165,7 @@ def make_engine(database: str | None, path: Path) -> Engine:
     except (ArgumentError, NoSuchModuleError):
         raise InputError(f"--database {database}: not a database URL. Write it like {_EXAMPLE}.") from None
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[postgres]'") from None
+        raise InputError(f"{error.name} is not installed. Install it with: {install('postgres')}") from None
     if url.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

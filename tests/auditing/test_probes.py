@@ -29,6 +29,7 @@ from swag_af.auditing.probes.probe import check_models, model_name, planned, pro
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.published import split_pairs
@@ -548,7 +549,7 @@ def test_without_its_package_fasttext_is_left_out(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "fasttext", None)
     made = probes(make_choices(12), group(make_choices(12)))
     assert "fasttext" not in {one.model for one in made.found}
-    assert "pip install 'swag-af[fasttext]'" in made.left_out[0]
+    assert install("fasttext") in made.left_out[0]
 
 
 def test_filters_of_two_texts_are_planned_where_there_are_two() -> None:

@@ -22,6 +22,7 @@ from swag_af import AFOptions, CandidatePool, Context, filter_pool, open_run
 from swag_af.cli.main import main
 from swag_af.data.cells.values import split_context
 from swag_af.data.errors import FormatError, InputError
+from swag_af.data.extras import install
 from swag_af.data.files import read_json
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.locks import alone
@@ -597,7 +598,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
 def test_without_pyarrow_the_install_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     (tmp_path / "rows.parquet").write_text("PAR1")
-    assert "pip install 'swag-af[parquet]'" in refused(tmp_path / "rows.parquet")
+    assert install("parquet") in refused(tmp_path / "rows.parquet")
 
 
 def test_an_existing_pool_is_replaced_only_with_force(tmp_path: Path) -> None:

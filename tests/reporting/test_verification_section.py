@@ -197,7 +197,7 @@ def test_without_crowd_kit_the_majority_stands_alone_and_says_why(run: Run, tmp_
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "crowdkit" else find(name))
     section = section_with(run, tmp_path)
     assert "dawid-skene" not in section
-    assert "swag-af[verify]" in section
+    assert "the extra `verify`" in section
 
 
 def test_several_files_say_what_one_says(run: Run, crowded: Path, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.data.context import readable
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, begin_run, open_run
 from swag_af.data.sources import separator_of
@@ -664,7 +665,7 @@ def test_without_the_extra_tasks_are_exported_and_verdicts_are_refused(
     main(["verify", "export", str(run.path), "--out", str(folder / "tasks.csv")])
     with pytest.raises(SystemExit):
         main(["verify", "export", str(run.path), "--to", "verdicts", "--out", str(folder / "verdicts.jsonl")])
-    assert "sqlalchemy is not installed. Install it with: pip install 'swag-af[verify]'" in capsys.readouterr().err
+    assert f"sqlalchemy is not installed. Install it with: {install('verify')}" in capsys.readouterr().err
 
 
 def test_the_verbs_say_what_to_keep_and_what_comes_next(

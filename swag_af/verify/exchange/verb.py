@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 from swag_af.data.files import check_output, check_outputs, replacing_all
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import n_marked
@@ -118,7 +119,7 @@ def _export_verdicts(options: ExportOptions) -> Exported:
     try:
         from swag_af.verify.store import open_store
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+        raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     store = open_store(options.run, options.database)
     found = store.verdicts()
     store.close()
