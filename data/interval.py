@@ -1,6 +1,7 @@
 """95 % intervals of an accuracy or a ratio, and of a paired difference, when contexts are clustered in groups (videos).
 
-Both use Student's t with one degree of freedom less than there are groups. Independent of filters and audits.
+Both use Student's t with one degree of freedom less than there are groups: of groups of different sizes, less than as
+many as of equal size would tell as much (`effective_groups`). Independent of filters and audits.
 """
 
 from dataclasses import dataclass
@@ -35,11 +36,11 @@ def interval(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> tup
     """The 95 % interval of the mean of `hits` (N,), each from 0 to 1, when contexts cluster in `groups` (N,).
 
     Wilson's interval at n divided by the design effect (the variance of the mean with whole videos drawn, over that
-    with single contexts drawn; at least 1), and with Student's t at one less than the videos, as Dean and Pagano
-    (2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys") recommend.
-    A closed formula, valid also at 0 and 1 and for few videos, where a bootstrap over videos is too narrow. If all
-    hits are equal, each video counts as one context. A single video gives the interval from 0 to 1. `times`: how many
-    times the variance is to be taken (`CROSS_VALIDATED`).
+    with single contexts drawn; at least 1), and with Student's t at one less than the effective videos, as Dean and
+    Pagano (2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys") recommend. A
+    closed formula, valid also at 0 and 1 and for few videos, where a bootstrap over videos is too narrow. If all hits
+    are 0, or all are 1, each video counts as one context. A single video gives the interval from 0 to 1. `times`: how
+    many times the variance is to be taken (`CROSS_VALIDATED`).
     """
     return ratio_interval(hits, np.ones(len(hits)), groups, times=times)
 
@@ -53,9 +54,9 @@ def ratio_interval(
     """
     counted = whole > 0
     part, whole, groups = part[counted], whole[counted], np.unique(groups[counted], return_inverse=True)[1]
-    n, n_groups = float(whole.sum()), int(groups.max(initial=-1)) + 1
-    if n_groups < 2:
+    if int(groups.max(initial=-1)) < 1:
         return 0.0, 1.0
+    n, n_groups = float(whole.sum()), effective_groups(np.bincount(groups, whole))
     p = float(part.sum()) / n
     if 0 < p < 1:
         sums = np.bincount(groups, part - p * whole)  # (groups,)
@@ -64,7 +65,16 @@ def ratio_interval(
     return wilson(p, n_groups / times, n_groups)
 
 
-def wilson(p: float, effective: float, n_groups: int) -> tuple[float, float]:
+def effective_groups(sizes: np.ndarray) -> float:
+    """How many groups of equal size tell as much as groups of these `sizes` (groups,): Kish's (Σ n)² / Σ n².
+
+    With it in the place of the number of groups, Student's t and the correction of the variance allow for unequal
+    groups (Carter, Schnepel and Steigerwald 2017, "Asymptotic behavior of a t-test robust to cluster heterogeneity").
+    """
+    return float(sizes.sum()) ** 2 / float((sizes.astype(float) ** 2).sum())
+
+
+def wilson(p: float, effective: float, n_groups: float) -> tuple[float, float]:
     t = t_quantile(n_groups - 1)
     centre, half = p + t**2 / (2 * effective), t * np.sqrt(p * (1 - p) / effective + (t / (2 * effective)) ** 2)
     scale = 1 + t**2 / effective
@@ -80,9 +90,10 @@ def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray)
     or 1: from d - share (1 + d) to d + share (1 - d). A single video gives the interval from -1 to 1.
     """
     differences = after - before  # (N,)
-    n, n_groups, mean = len(differences), int(groups.max()) + 1, float(differences.mean())
-    if n_groups < 2:
+    n, mean = len(differences), float(differences.mean())
+    if int(groups.max()) < 1:
         return Difference(mean, -1.0, 1.0)
+    n_groups = effective_groups(np.bincount(groups))
     t = t_quantile(n_groups - 1)
     if np.ptp(differences) < 1e-9:
         share = t**2 / (n_groups + t**2)
@@ -102,12 +113,15 @@ def difference_of_means(before: np.ndarray, after: np.ndarray, *units: tuple[np.
     """
     mean = float(after.mean() - before.mean())
     residuals = np.concatenate([(after - after.mean()) / len(after), (before.mean() - before) / len(before)])
-    sums = [np.bincount(np.unique(np.concatenate([m, n]), return_inverse=True)[1], residuals) for n, m in units]
-    fewest = min(map(len, sums))
-    if fewest < 2:
+    weights = np.repeat([1 / len(after), 1 / len(before)], [len(after), len(before)])
+    numbers = [np.unique(np.concatenate([m, n]), return_inverse=True)[1] for n, m in units]
+    if min(int(one.max()) for one in numbers) < 1:
         return Difference(mean, -1.0, 1.0)
+    n_units = [effective_groups(np.bincount(one, weights)) for one in numbers]
+    squares = [float((np.bincount(one, residuals) ** 2).sum()) for one in numbers]
+    fewest = min(n_units)
     t = t_quantile(fewest - 1)
-    half = t * max(len(one) / (len(one) - 1) * float((one**2).sum()) for one in sums) ** 0.5
+    half = t * max(n / (n - 1) * square for n, square in zip(n_units, squares, strict=True)) ** 0.5
     if half < 1e-9:
         share = t**2 / (fewest + t**2)
         return Difference(mean, mean - share * (1 + mean), mean + share * (1 - mean))
@@ -116,16 +130,17 @@ def difference_of_means(before: np.ndarray, after: np.ndarray, *units: tuple[np.
 
 def variance_over_groups(residuals: np.ndarray, groups: np.ndarray) -> float:
     """The variance of the mean whose `residuals` (N,) these are, over samples of whole `groups` (N,), two at least."""
-    n_groups = int(groups.max()) + 1
+    n_groups = effective_groups(np.bincount(groups))
     sums = np.bincount(groups, residuals)  # (groups,)
     return n_groups / (n_groups - 1) * float((sums**2).sum()) / len(residuals) ** 2
 
 
-def t_quantile(df: int, *, of: int = 1) -> float:
+def t_quantile(df: float, *, of: int = 1) -> float:
     """The 0.975 quantile of Student's t: `scipy.stats.t.ppf`, without its import time of half a second.
 
-    Of `of` intervals that are all to hold 19 times in 20, the quantile for each (Bonferroni).
+    Of `of` intervals that are all to hold 19 times in 20, the quantile for each (Bonferroni). Fewer degrees of freedom
+    than 1, as where one group has most of all rows, count as 1.
     """
     from scipy.special import stdtrit
 
-    return float(stdtrit(df, 1 - 0.025 / of))
+    return float(stdtrit(max(df, 1.0), 1 - 0.025 / of))

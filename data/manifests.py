@@ -35,8 +35,8 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
 
 
 def an(kind: str) -> str:
-    """`a pool`, `an audit`, `an lm`."""
-    return f"{'an' if kind[:1] in 'aeiou' or kind.startswith('lm') else 'a'} {kind}"
+    """`a pool`, `an audit`; `an lm` and `an nli`, which are read letter by letter."""
+    return f"{'an' if kind[:1] in 'aeiou' or kind.startswith(('lm', 'nli')) else 'a'} {kind}"
 
 
 MATCHED = "matched.json"

@@ -250,32 +250,22 @@ def read_csv(
     `strict` refuses quotes within cells that are not quoted; spreadsheets of others may have them. Without `quotes` a
     quote is a character as any other.
     """
-    with _long_cells():
-        lines = (line for _, line in read_lines(path))
-        reader = csv.reader(
-            lines, delimiter=separator, strict=strict, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-        )
-        while True:
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                raise InputError(
-                    f"{path}: line {reader.line_num + 1} is not readable as UTF-8 CSV ({error}). Mend it."
-                ) from None
-            if row:
-                yield reader.line_num, row
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Allow cells of any length: the csv module stops at 128 KiB by default."""
-    before = csv.field_size_limit(_LONGEST_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+    csv.field_size_limit(_LONGEST_CELL)  # of the process, and never lowered: tables may be read side by side
+    lines = (line for _, line in read_lines(path))
+    reader = csv.reader(
+        lines, delimiter=separator, strict=strict, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    )
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputError(
+                f"{path}: line {reader.line_num + 1} is not readable as UTF-8 CSV ({error}). Mend it."
+            ) from None
+        if row:
+            yield reader.line_num, row
 
 
 def _open_parquet(path: Path) -> Source:

@@ -7,7 +7,7 @@ import numpy as np
 
 from experimenting.findings import Hits
 from experimenting.record import KeptRun
-from swag_af.data.interval import t_quantile, variance_over_groups, wilson
+from swag_af.data.interval import effective_groups, t_quantile, variance_over_groups, wilson
 
 
 def curve_of(run: KeptRun, window: int, finding: Hits | None) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def window_mean(run: KeptRun, first: int, window: int, effect: float) -> dict[st
     """
     mean = float(run.accuracy[first - 1 : first - 1 + window].mean())
     seen = len(run.ids) * (1 - (1 - run.n_test / len(run.ids)) ** window)
-    low, high = wilson(mean, seen / effect, int(run.groups.max()) + 1)
+    low, high = wilson(mean, seen / effect, effective_groups(np.bincount(run.groups)))
     return {"first": first, "last": first + window - 1, "value": mean, "low": low, "high": high}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from experimenting.record import KeptRun, is_whole, kept_run
 from experimenting.sizes import Arm
 from experimenting.steps import Setting
-from swag_af.data.interval import interval, paired_difference, t_quantile, variance_over_groups
+from swag_af.data.interval import effective_groups, interval, paired_difference, t_quantile, variance_over_groups
 from swag_af.filters.registry import parse_schedule
 
 
@@ -61,7 +61,7 @@ def overlap(pairs: Sequence[tuple[Hits, Hits]]) -> dict[str, Any]:
     ]
     beyond = joined(more)
     half = (
-        t_quantile(int(beyond.groups.max()))
+        t_quantile(effective_groups(np.bincount(beyond.groups)) - 1)
         * variance_over_groups(beyond.values - beyond.values.mean(), beyond.groups) ** 0.5
     )
     mean = float(beyond.values.mean())

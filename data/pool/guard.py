@@ -30,7 +30,7 @@ def kept_candidates(
     """Indices into `[context.gold, *negatives]` of gold, which comes first, and of the negatives that are kept.
 
     `dropped` counts the reason of each of the others. `flag` is called once for each negative that is not dropped
-    already; an exception in it becomes an InputError.
+    already; an exception in it becomes a ContractError.
     """
     gold = comparable(context.gold)
     seen: set[str] = set()

@@ -264,7 +264,8 @@ class _Filler:
     def __call__(self, pool: CandidatePool, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """(P, 2) float32 for the candidates `columns` (P,) of `rows` (P,), in the order of `pool.lazy_features`."""
         out = np.empty((len(rows), len(pool.lazy_features)), np.float32)
-        folds = np.array([pool.contexts[row].fold for row in rows.tolist()])
+        each, of_each = np.unique(rows, return_inverse=True)
+        folds = np.array([context.fold for context in pool.contexts.of_rows(each)])[of_each]  # (P,)
         with pair(multiply):
             for fold in np.unique(folds).tolist():
                 mine = np.flatnonzero(folds == fold)

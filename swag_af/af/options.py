@@ -31,11 +31,10 @@ class AFOptions(Options):
     split_by: Literal["video", "context"] = "video"
     """Hold out whole videos, or single contexts as the paper does."""
     splits: Literal["fresh", "fixed", "together"] = "fresh"
-    """fresh: another share is held out in every iteration, and a filter fitted from scratch. fixed: folds that stay,
-    1 / --test-share of them, held out in turn, each with a filter that is fitted from scratch in its first turn and
-    goes on from there by one short pass in later ones: a part of the time, and other questions (docs/PERFORMANCE.md,
-    Fixed splits). together: as fixed, and the filters of all folds are fitted on the assignment as it was before the
-    first of them was held out, so that --workers fit them side by side: again other questions."""
+    """fresh: another share is held out in every iteration, and a filter fitted from scratch, as in the paper. fixed:
+    1 / --test-share folds are held out in turn; each keeps a filter of its own, which learns on for one epoch when its
+    turn comes again. together: as fixed, but all folds of a round are fitted on the same assignment, so --workers fit
+    them in parallel. Both take a fraction of the time, and make other questions (docs/PERFORMANCE.md, Fixed splits)."""
     most_fitted: int | None = None
     """Contexts that a fit learns from, at most, drawn anew in each iteration from those that are not held out. Not
     given: all of them, which at a million contexts takes hours an iteration (docs/SCALE.md)."""
@@ -139,7 +138,8 @@ class FilterOptions(Options):
     until_unseen: str = ""
     """End the run once this filter, of a kind that the schedule does not use, is near chance: it is fitted and scored
     across folds of whole videos every --unseen-every iterations, and its whole 95 % interval must be within --within
-    of chance, above and below, twice in a row. It then says less than filters that decided nothing."""
+    of chance, above and below, twice in a row. As it decides when to stop, its last accuracy flatters the run: judge
+    by filters of --audit."""
     within: float = 0.05
     """Of --until-unseen: how far from chance the interval may reach."""
     unseen_every: int = 10
@@ -147,11 +147,9 @@ class FilterOptions(Options):
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where the work is done."""
     workers: int | None = None
-    """Processes, one thread each, or actors of a Ray cluster. With --splits together they fit the folds side by side,
-    and there are as many as torch has threads (`OMP_NUM_THREADS`) where this is not given. With other splits a fit
-    needs the iteration before it and stays in this process; workers score, where over 200,000 candidates are scored
-    at a time, as --scan full and --pick hardest do, and there are none unless this or --engine asks. Does not change
-    the run."""
+    """Processes, one thread each, or actors of a Ray cluster; they do not change the run. With --splits together they
+    fit the folds in parallel (default: as many as torch has threads, `OMP_NUM_THREADS`). Otherwise they only score,
+    where over 200,000 candidates are scored at a time, as with --scan full or --pick hardest (default: none)."""
     af: AFOptions = field(default_factory=AFOptions)
     """Adversarial Filtering."""
 

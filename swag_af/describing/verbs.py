@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swag_af.data.interval import t_quantile
+from swag_af.data.interval import effective_groups, t_quantile
 from swag_af.data.progress import Advance
 from swag_af.data.syntax.lemmas import verb_lemma
 from swag_af.data.tags import Tagger, tags_of
@@ -52,6 +52,16 @@ class VerbCounts:
     def n(self) -> int:
         """How many verbs there are."""
         return int(self.totals.sum())
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """(groups,) how many verbs each group has."""
+        return np.asarray(self.counts.sum(axis=1)).ravel()
+
+    @cached_property
+    def n_groups(self) -> float:
+        """How many groups of equal size would tell as much."""
+        return effective_groups(self.sizes) if self.n else 0.0
 
     def over(self, verbs: Sequence[str]) -> "VerbCounts":
         """The same with a column for each of `verbs`, which has all of its own."""
@@ -211,10 +221,10 @@ def log_odds(one: VerbCounts, other: VerbCounts) -> np.ndarray:
         return np.array([[np.nan], [np.inf]]).repeat(len(n), axis=1)
     prior = PRIOR * (n + m) / max(1, int((n + m).sum()))  # (V,)
     a, b, a0, b0 = n + prior, m + prior, n.sum() + PRIOR, m.sum() + PRIOR
-    df = min(one.counts.shape[0], other.counts.shape[0]) - 1
+    t = t_quantile(min(one.n_groups, other.n_groups) - 1) if min(one.n_groups, other.n_groups) > 1 else np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = np.log(a / (a0 - a)) - np.log(b / (b0 - b))
-        half = (t_quantile(df) if df else np.inf) * np.sqrt(design_effect(one) / a + design_effect(other) / b)
+        half = t * np.sqrt(design_effect(one) / a + design_effect(other) / b)
     known = np.isfinite(middle)
     return np.stack([np.where(known, middle, 0.0), np.where(known, half, np.inf)])
 
@@ -224,15 +234,14 @@ def design_effect(one: VerbCounts) -> np.ndarray:
 
     1 at least: of the ratio of two sums over groups, by the delta method.
     """
-    n_groups = one.counts.shape[0]
-    if n_groups < 2 or not one.n:
+    if one.n_groups <= 1 or not one.n:
         return np.ones(len(one.verbs))
-    sizes = np.asarray(one.counts.sum(axis=1)).ravel()  # (groups,)
+    sizes = one.sizes
     share = one.totals / one.n
     squares = np.asarray((one.counts * one.counts).sum(axis=0)).ravel()
     across = np.asarray(one.counts.T @ sizes).ravel()
     residuals = squares - 2 * share * across + share**2 * float((sizes**2).sum())  # (V,) sums of squares over groups
-    variance = n_groups / (n_groups - 1) * residuals / one.n**2
+    variance = one.n_groups / (one.n_groups - 1) * residuals / one.n**2
     single = share * (1 - share) / one.n
     return np.maximum(1, np.divide(variance, single, out=np.ones_like(share), where=single > 0))
 

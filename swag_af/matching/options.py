@@ -1,6 +1,5 @@
 """The options of `match`. Imports nothing heavy."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -62,6 +61,26 @@ class MatchingOptions(Options):
     seed: int = 0
     """Seed of folds, training and tags."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_faults(
+            [
+                (self.n_distractors < 1, f"--n-distractors {self.n_distractors}: at least 1"),
+                (not self.weight >= 0, f"--weight {self.weight:g}: not below 0"),
+                (not self.rationale_weight >= 0, f"--rationale-weight {self.rationale_weight:g}: not below 0"),
+                (self.folds < 2, f"--folds {self.folds}: at least 2"),
+                (self.bucket_size < 100, f"--bucket-size {self.bucket_size}: at least 100"),
+                (self.smallest_bucket < 2, f"--smallest-bucket {self.smallest_bucket}: at least 2"),
+                (
+                    2 * self.smallest_bucket > self.bucket_size,
+                    f"--smallest-bucket {self.smallest_bucket}: at most half of --bucket-size {self.bucket_size}",
+                ),
+                (self.top is not None and self.top < 2, f"--top {self.top}: at least 2"),
+                (not 0 <= self.share_named <= 1, f"--share-named {self.share_named:g}: from 0 to 1"),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+            ]
+        )
+
 
 @dataclass(frozen=True)
 class SweepOptions(Options):
@@ -77,6 +96,27 @@ class SweepOptions(Options):
     """What people answered (`swag-af verify export`): run the same command again with it."""
     human_accuracy: float = 0.9
     """The accuracy of people that is asked for: the smallest lambda that reaches it is recommended."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        values = self.sweep
+        check_faults(
+            [
+                (any(not 0 <= value < inf for value in values), "--sweep: values of lambda are numbers, not below 0"),
+                (len({f"{value:g}" for value in values}) < len(values), "--sweep: each value once, to six digits"),
+                (len(values) == 1, "--sweep: two values or more; for one, --weight"),
+                (self.sample is not None and self.sample < 100, f"--sample {self.sample}: at least 100"),
+                (self.shown < 1, f"--shown {self.shown}: at least 1"),
+                (bool(self.verdicts) and not values, "--verdicts: only with --sweep"),
+                (self.sample is not None and not values, "--sample: only with --sweep; a matching takes all rows"),
+                (self.shown != SweepOptions.shown and not values, "--shown: only with --sweep"),
+                (
+                    self.human_accuracy != SweepOptions.human_accuracy and not values,
+                    "--human-accuracy: only with --sweep",
+                ),
+                (not 0 < self.human_accuracy <= 1, f"--human-accuracy {self.human_accuracy:g}: above 0, 1 at most"),
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -121,40 +161,4 @@ class MatchOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        few = [(self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1")]
-        check_faults([*faults_of(self.matching), *_faults_of_sweep(self.sweeping), *few])
-
-
-def faults_of(matching: MatchingOptions) -> Sequence[tuple[bool, str]]:
-    """What is wrong with the numbers, in pairs of whether and what."""
-    return [
-        (matching.n_distractors < 1, f"--n-distractors {matching.n_distractors}: at least 1"),
-        (not matching.weight >= 0, f"--weight {matching.weight:g}: not below 0"),
-        (not matching.rationale_weight >= 0, f"--rationale-weight {matching.rationale_weight:g}: not below 0"),
-        (matching.folds < 2, f"--folds {matching.folds}: at least 2"),
-        (matching.bucket_size < 100, f"--bucket-size {matching.bucket_size}: at least 100"),
-        (matching.smallest_bucket < 2, f"--smallest-bucket {matching.smallest_bucket}: at least 2"),
-        (
-            2 * matching.smallest_bucket > matching.bucket_size,
-            f"--smallest-bucket {matching.smallest_bucket}: at most half of --bucket-size {matching.bucket_size}",
-        ),
-        (matching.top is not None and matching.top < 2, f"--top {matching.top}: at least 2"),
-        (not 0 <= matching.share_named <= 1, f"--share-named {matching.share_named:g}: from 0 to 1"),
-        (matching.seed < 0, f"--seed {matching.seed}: not below 0"),
-    ]
-
-
-def _faults_of_sweep(sweeping: SweepOptions) -> Sequence[tuple[bool, str]]:
-    values = sweeping.sweep
-    return [
-        (any(not 0 <= value < inf for value in values), "--sweep: values of lambda are numbers, not below 0"),
-        (len({f"{value:g}" for value in values}) < len(values), "--sweep: each value once, to six digits"),
-        (len(values) == 1, "--sweep: two values or more; for one, --weight"),
-        (sweeping.sample is not None and sweeping.sample < 100, f"--sample {sweeping.sample}: at least 100"),
-        (sweeping.shown < 1, f"--shown {sweeping.shown}: at least 1"),
-        (bool(sweeping.verdicts) and not values, "--verdicts: of a --sweep"),
-        (sweeping.sample is not None and not values, "--sample: of a --sweep; a matching takes all rows"),
-        (sweeping.shown != SweepOptions.shown and not values, "--shown: of a --sweep"),
-        (sweeping.human_accuracy != SweepOptions.human_accuracy and not values, "--human-accuracy: of a --sweep"),
-        (not 0 < sweeping.human_accuracy <= 1, f"--human-accuracy {sweeping.human_accuracy:g}: above 0, 1 at most"),
-    ]
+        check_faults([(self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1")])

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from swag_af.data.errors import check_faults
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import items_of
-from swag_af.matching.options import MatchingOptions, faults_of
+from swag_af.matching.options import MatchingOptions
 from swag_af.matching.work import Models, Outcome, match_items, plan_of
 
 
@@ -29,7 +28,6 @@ def match_texts(
     range, and where there is no matching.
     """
     used = options or MatchingOptions()
-    check_faults(faults_of(used))
     models = Models(
         (lambda: RELEVANCE.make(relevance)) if isinstance(relevance, str) else relevance,
         SIMILARITY.make(similarity) if isinstance(similarity, str) else similarity,

@@ -17,7 +17,7 @@ from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import names_of
-from swag_af.data.interval import interval, t_quantile, variance_over_groups
+from swag_af.data.interval import effective_groups, interval, t_quantile, variance_over_groups
 from swag_af.data.run import open_run
 from swag_af.data.sources import open_sources
 from swag_af.judging.verdicts import read_verdicts
@@ -179,7 +179,8 @@ def _half(one: np.ndarray, its: np.ndarray, other: np.ndarray, others: np.ndarra
     numbers = [np.unique(groups, return_inverse=True)[1] for groups in (its, others)]
     pairs = list(zip((one, other), numbers, strict=True))
     variance = sum(variance_over_groups(values - values.mean(), groups) for values, groups in pairs)
-    return t_quantile(min(int(groups.max()) for _, groups in pairs)) * float(variance) ** 0.5
+    fewest = min(effective_groups(np.bincount(groups)) for groups in numbers)
+    return t_quantile(fewest - 1) * float(variance) ** 0.5
 
 
 def _rank_correlation(agreement: np.ndarray, predictability: np.ndarray) -> float:

@@ -95,7 +95,10 @@ class PruneOptions(Options):
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (not parse_names("--probe-models", self.probe_models), "--probe-models none: at least one"),
                 (not parse_names("--audit-models", self.audit_models), "--audit-models none: at least one"),
-                (bool(self.write or self.verdicts) and len(self.data) != 1, "--write and --verdicts: of one source"),
+                (
+                    bool(self.write or self.verdicts) and len(self.data) != 1,
+                    "--write and --verdicts: name one file of DATA",
+                ),
                 (bool(self.agreement_column and self.verdicts), "--agreement-column and --verdicts: one of them"),
                 *self._faults_of_measure(),
             ]

@@ -101,9 +101,9 @@ class RefineOptions(Options):
             (needs and not self.rewriter, "--rewriter: none given, and wrong options are to be written"),
             (
                 is_vote and bool(self.rewriter) and not self.to_options,
-                "--rewriter: of mmmu-pro for --to-options alone",
+                "--rewriter: mmmu-pro has use for one only with --to-options",
             ),
-            *((True, f"{flag}: of {other} alone") for flag in self.given_of(*_OF[other])),
+            *((True, f"{flag}: only with --recipe {other}") for flag in self.given_of(*_OF[other])),
         ]
 
     @property

@@ -15,7 +15,7 @@ from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import Opinions, opinions_of
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_examples, most_distractors, second_examples
 from swag_af.judging.verdicts import N_ENDINGS, TOO_FEW, Judgement, told_apart
-from swag_af.releasing.linked import HELD_OUT, count_by_split, linked_pairs, unlinked
+from swag_af.releasing.linked import HELD_OUT, Links, count_by_split, links_of, unlinked
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS, Question, drawn_examples, make_questions
 from swag_af.releasing.rationales import Rationales, rationale_run, rationales_of
@@ -106,8 +106,8 @@ def assemble(run: Run, options: ReleaseOptions) -> Dataset:
     found, dropped = _found(run, assignment, opinions, options)
     groups = _groups(run, found, options)  # (found,)
     split_of_row = _split(found, groups, options)
-    pairs = linked_pairs(run.pool.contexts)
-    gone = _unlinked(pairs, split_of_row, len(run.pool), options)
+    links = links_of(run.pool.contexts)
+    gone = _unlinked(links, split_of_row, len(run.pool), options)
     found, groups = _without(gone, found, groups)
     split_of_row = {row: split for row, split in split_of_row.items() if row not in gone}
     second, counts = second_examples(found, split_of_row) if run.matching is None else ([], Counter[str]())
@@ -125,7 +125,7 @@ def assemble(run: Run, options: ReleaseOptions) -> Dataset:
         group_sizes=tuple(sorted(np.bincount(groups).tolist(), reverse=True)),
         groups=tuple(group_of_row[example.row] for example in examples),
         rationales=_rationales(why, questions, options),
-        linked=count_by_split(pairs, split_of_row),
+        linked=count_by_split(links, split_of_row),
         n_unlinked=len(gone),
     )
 
@@ -167,15 +167,12 @@ def _split(found: Found, groups: np.ndarray, options: ReleaseOptions) -> dict[in
     return {example.row: split for (example, _), split in zip(found, splits, strict=True)}
 
 
-def _unlinked(
-    pairs: Sequence[tuple[int, int]], split_of_row: dict[int, str], n: int, options: ReleaseOptions
-) -> set[int]:
+def _unlinked(links: Links, split_of_row: dict[int, str], n: int, options: ReleaseOptions) -> set[int]:
     """The rows to leave out by `options.linked`, of those that make a question."""
     if options.linked == "keep":
         return set()
-    both = [(i, j) for i, j in pairs if i in split_of_row and j in split_of_row]
     is_guarded = [options.linked == "none" or split_of_row.get(row) in HELD_OUT for row in range(n)]
-    return unlinked(both, is_guarded)
+    return unlinked(links, [row in split_of_row for row in range(n)], is_guarded)
 
 
 def _without(rows: set[int], found: Found, groups: np.ndarray) -> tuple[Found, np.ndarray]:

@@ -100,18 +100,24 @@ class ScoreOptions(Options):
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (not all(name and file for name, _, file in named), "--blind: NAME=FILE, as no-image=blind.jsonl"),
                 (len(set(names)) < len(names), "--blind: each NAME once"),
-                (bool(self.blind) and not self.predictions, "--blind: beside the predictions of a model that sees all"),
+                (
+                    bool(self.blind) and not self.predictions,
+                    "--blind: only with PREDICTIONS, of a model that sees all",
+                ),
                 (
                     predicted.allow_missing and predicted.only_predicted,
                     "--allow-missing, --only-predicted: count what is missing as wrong, or leave it out, not both",
                 ),
                 (
                     predicted.only_predicted and not self.predictions,
-                    "--only-predicted: of the predictions of a model",
+                    "--only-predicted: only with PREDICTIONS",
                 ),
-                (self.min_items != MIN_ITEMS and self.people is None, "--min-items: of --people"),
-                (bool(self.expert) and self.people is None, "--expert: of --people"),
-                (bool(self.write_masked) and not self.reading.mask, "--write-masked: of --mask, as --mask persons"),
+                (self.min_items != MIN_ITEMS and self.people is None, "--min-items: only with --people"),
+                (bool(self.expert) and self.people is None, "--expert: only with --people"),
+                (
+                    bool(self.write_masked) and not self.reading.mask,
+                    "--write-masked: only with --mask",
+                ),
                 (
                     not (self.predictions or self.people or self.write_masked),
                     "no predictions: name a file of them, or say --people FILE or --write-masked FILE"

@@ -7,7 +7,7 @@ place, a list, or absent.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice, pairwise
@@ -22,6 +22,7 @@ from swag_af.data.manifests import sha256_json
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
+from swag_af.data.text.wording import comparable
 from swag_af.judging.verdicts import Rating
 
 BUILTIN, DRAWN = "builtin", "drawn"
@@ -77,7 +78,8 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> dict[int, Qual
     """Questions of contexts that are not shown as items, by row: gold, three endings of other videos, two with shuffled
     words.
 
-    Those are golds of contexts that are not shown either: who met the gold of an item here would know it there.
+    Those are golds of contexts that are not shown either: who met the gold of an item here would know it there. No two
+    endings of a question are the same text, so that none stands there as right and as wrong.
     Which, and how the words are shuffled, depends on a secret of the verification, so that nobody can prepare the
     answers. Known are the best ending (gold) and the two that are gibberish.
     """
@@ -85,10 +87,9 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> dict[int, Qual
     found: dict[int, QualificationQuestion] = {}
     can_be_shuffled = cache(lambda row: is_long(run.pool.text(row, 0)))
     for row in rng.permutation(rows)[:N_DRAWN].tolist():
-        order, video = iter(rng.permutation(rows).tolist()), contexts[row].video
-        whole = list(islice((other for other in order if contexts[other].video != video), 3))
-        long = (other for other in order if can_be_shuffled(other) and contexts[other].video != video)
-        spoilt = list(islice(long, N_NONSENSE))
+        others_in_order = _other_golds(run, row, rng.permutation(rows).tolist())
+        whole = list(islice(others_in_order, 3))
+        spoilt = list(islice(filter(can_be_shuffled, others_in_order), N_NONSENSE))
         if len(spoilt) == N_NONSENSE:
             golds = [run.pool.text(one, 0) for one in (row, *whole)]
             endings = (*golds, *(shuffled(run.pool.text(other, 0), rng) for other in spoilt))
@@ -100,10 +101,20 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> dict[int, Qual
     if len(found) < N_DRAWN_EACH:
         raise InputError(
             f"--qualification {DRAWN}: needs {N_DRAWN_EACH} contexts or more that are not shown as items, each with "
-            f"five of other videos among them, {N_NONSENSE} of which have golds of {FEWEST_WORDS} words or more. Leave "
-            "some out with --limit, or name a file of questions."
+            f"five of other videos and golds among them, {N_NONSENSE} of which have golds of {FEWEST_WORDS} words or "
+            "more. Leave some out with --limit, or name a file of questions."
         )
     return found
+
+
+def _other_golds(run: Run, row: int, order: Sequence[int]) -> Iterator[int]:
+    """Those of the rows `order` that are of another video than `row`, each text of gold once, and not that of `row`."""
+    video, met = run.pool.contexts[row].video, {comparable(run.pool.text(row, 0))}
+    for other in order:
+        text = comparable(run.pool.text(other, 0))
+        if text not in met and run.pool.contexts[other].video != video:
+            met.add(text)
+            yield other
 
 
 def is_long(text: str) -> bool:

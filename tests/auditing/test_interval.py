@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import CROSS_VALIDATED, difference_of_means, interval, paired_difference
+from swag_af.data.interval import CROSS_VALIDATED, difference_of_means, effective_groups, interval, paired_difference
 
 
 def test_the_interval_of_single_contexts_is_that_of_wilson() -> None:
@@ -51,6 +53,38 @@ def test_the_quantile_of_student_is_that_of_scipy_stats(df: int) -> None:
     assert t_quantile(df) == pytest.approx(stats.t.ppf(0.975, df), rel=1e-9)
 
 
+@pytest.mark.parametrize(("n_videos", "largest"), [(21, 60), (101, 300), (101, 75)])
+def test_the_interval_holds_the_truth_where_one_video_has_many_contexts(n_videos: int, largest: int) -> None:
+    """By the number of videos alone it held the truth in 78, 69 and 90 of 100."""
+    rng, truth, alike, held = np.random.default_rng(3), 0.6, 0.3, []
+    groups = np.repeat(np.arange(n_videos), [largest, *[3] * (n_videos - 1)])
+    for _ in range(400):
+        spread = (1 - alike) / alike
+        of_video = rng.beta(truth * spread, (1 - truth) * spread, n_videos)
+        low, high = interval((rng.random(len(groups)) < of_video[groups]).astype(float), groups)
+        held.append(low <= truth <= high)
+    assert np.mean(held) >= 0.92
+
+
+def test_videos_of_very_different_sizes_do_not_make_a_difference_where_there_is_none() -> None:
+    """By the number of videos alone one in eight was told."""
+    rng, told = np.random.default_rng(4), []
+    for _ in range(400):
+        groups = np.repeat(np.arange(20), np.maximum(1, rng.lognormal(2, 1.2, 20).round()).astype(int))
+        lean, at = rng.normal(0, 0.3, 20)[groups] / 2, rng.random(len(groups))
+        before, after = np.clip(0.2 + lean, 0, 0.5), np.clip(0.2 - lean, 0, 0.5)
+        fell, rose = at < before, (at >= before) & (at < before + after)
+        told.append(paired_difference(fell.astype(float), rose.astype(float), groups).is_significant)
+    assert np.mean(told) <= 0.08
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
+def test_effective_groups_are_all_where_they_are_alike_and_never_more(sizes: list[int]) -> None:
+    assert 1 <= effective_groups(np.array(sizes)) <= len(sizes) + 1e-9
+    assert effective_groups(np.full(len(sizes), sizes[0])) == pytest.approx(len(sizes))
+    assert effective_groups(np.array([*sizes, 0])) == effective_groups(np.array(sizes))
+
+
 def test_a_single_video_says_nothing() -> None:
     hits, groups = np.array([1.0, 0.0, 1.0]), np.zeros(3, np.int64)
     assert interval(hits, groups) == (0, 1)
@@ -69,9 +103,10 @@ def slowly(before: np.ndarray, after: np.ndarray, groups: np.ndarray) -> tuple[f
     by_video = 0.0
     for video in videos:
         by_video += sum(d - mean for d, g in zip(differences, groups, strict=True) if g == video) ** 2
-    by_video *= len(videos) / (len(videos) - 1) / n**2
+    effective = n**2 / sum(groups.tolist().count(video) ** 2 for video in videos)
+    by_video *= effective / (effective - 1) / n**2
     by_context = sum((d - mean) ** 2 for d in differences) / (n - 1) / n
-    half = stats.t.ppf(0.975, len(videos) - 1) * max(by_video, by_context) ** 0.5
+    half = stats.t.ppf(0.975, effective - 1) * max(by_video, by_context) ** 0.5
     return mean, max(-1.0, mean - half), min(1.0, mean + half)
 
 

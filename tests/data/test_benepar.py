@@ -1,6 +1,7 @@
 """Claims about the splitter `benepar`: what is missing is told, and a model trained here cuts like the grammar."""
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 from swag_af.data.sample.grammar import SampleSentence, sample_sentences
 from swag_af.data.syntax import constituency as parsers
 from swag_af.data.syntax import splitters
@@ -104,7 +106,7 @@ def test_a_file_that_is_no_model_is_an_error_in_one_line(tmp_path: Path) -> None
 def test_without_benepar_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "benepar", None)
     parsers.load_benepar.cache_clear()
-    with pytest.raises(InputError, match=r"pip install 'swag-af\[benepar\]'"):
+    with pytest.raises(InputError, match=re.escape(install("benepar"))):
         load_splitter("benepar")
 
 

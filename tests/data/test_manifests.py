@@ -14,6 +14,11 @@ def test_a_manifest_reads_back_with_format_and_kind(tmp_path: Path) -> None:
     assert manifests.read_manifest(tmp_path, "pool") == {"format": 1, "kind": "pool", "complete": False}
 
 
+def test_kinds_have_their_article() -> None:
+    kinds = {"pool": "a pool", "audit": "an audit", "lm-fold": "an lm-fold", "nli": "an nli", "run": "a run"}
+    assert {kind: manifests.an(kind) for kind in kinds} == kinds
+
+
 REFUSED_MANIFESTS = [
     ({"format": 2, "kind": "pool"}, "format 2, and this release reads format 1"),
     ({"format": 1, "kind": "run"}, "this is a run, not a pool"),

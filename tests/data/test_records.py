@@ -97,6 +97,15 @@ def test_a_table_may_be_empty_and_a_mark_is_skipped(tmp_path: Path) -> None:
     assert list(read_csv(tmp_path / "a.csv")) == [(1, ["a", "b"]), (3, ["1", "x\r\ny"])]
 
 
+def test_two_tables_with_long_cells_are_read_side_by_side(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text(f"a,b\n1,2\n3,{'x' * 200_000}\n")
+    first, second = read_csv(tmp_path / "a.csv"), read_csv(tmp_path / "b.csv")
+    next(second)
+    assert len(list(first)) == 3
+    assert len(list(second)) == 2
+
+
 def test_an_archive_under_the_name_of_a_table_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "a.npy").open("wb") as file:
         np.savez(file, a=np.zeros(3))

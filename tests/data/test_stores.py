@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pickle
+import re
 import shutil
 import socket
 import threading
@@ -28,6 +29,7 @@ from swag_af.cli.main import main
 from swag_af.data import scale, urls
 from swag_af.data.engines.contract import cores_of
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 from swag_af.data.files import changed, read_array, read_json, remove, replacing, write_json, write_text
 from swag_af.data.pool.folder import shard_hashes, shard_path
 from swag_af.data.pool.pool import CandidatePool
@@ -575,6 +577,6 @@ def test_a_missing_package_is_named(patch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise ImportError("Install gcsfs")
 
-    with pytest.MonkeyPatch.context() as without, pytest.raises(InputError, match=r"pip install 'swag-af\[gs\]'"):
+    with pytest.MonkeyPatch.context() as without, pytest.raises(InputError, match=re.escape(install("gs"))):
         without.setattr(fsspec, "filesystem", refuse)
         opened.local("gs://b/pool")

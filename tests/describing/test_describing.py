@@ -274,12 +274,13 @@ def tally_of(table: list[list[int]], name: str = "x") -> VerbCounts:
 @given(TABLES)
 def test_the_design_effect_is_that_of_a_slow_sum_over_groups(table: list[list[int]]) -> None:
     n = sum(map(sum, table))
+    effective = n**2 / sum(sum(row) ** 2 for row in table) if n else 0.0
     expected = []
     for v in range(4):
         p = sum(row[v] for row in table) / n if n else 0.0
         single = p * (1 - p) / n if n else 0.0
         squares = sum((row[v] - p * sum(row)) ** 2 for row in table)
-        whole = len(table) / (len(table) - 1) * squares / n**2 if n else 0.0
+        whole = effective / (effective - 1) * squares / n**2 if effective > 1 else 0.0
         expected.append(max(1.0, whole / single) if single else 1.0)
     assert design_effect(tally_of(table)) == pytest.approx(expected)
 

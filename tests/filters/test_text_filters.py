@@ -3,6 +3,7 @@
 import importlib
 import json
 import math
+import re
 import shutil
 import sys
 import warnings
@@ -29,6 +30,7 @@ from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 from swag_af.data.findings import read_audits
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
@@ -671,7 +673,7 @@ def test_a_missing_package_is_answered_with_the_command_that_installs_it(
     package, extra, filter, monkeypatch, no_signal
 ):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=rf"{package} is not installed.*pip install 'swag-af\[{extra}\]'") as caught:
+    with pytest.raises(InputError, match=rf"{package} is not installed.*{re.escape(install(extra))}") as caught:
         fitted(filter, no_signal, n=8)
     assert "\n" not in str(caught.value)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,3 +104,10 @@ def test_what_is_open_of_rationales_alone_says_so() -> None:
     cautions = {"answers": ["few rows", "both"], "rationales": ["both", "lost tags"]}
     assert caution_lines(cautions)[2:] == ["  few rows", "  both", "  Rationales: lost tags"]
     assert caution_lines({"answers": [], "rationales": []}) == []
+
+
+@pytest.mark.parametrize("wrong", [{"n_distractors": 0}, {"folds": 1}, {"seed": -1}, {"top": 1}, {"weight": -0.1}])
+def test_numbers_that_make_no_matching_are_refused_where_they_are_given(wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(InputError, match=f"--{name.replace('_', '-')}"):
+        MatchingOptions(**wrong)

@@ -179,7 +179,7 @@ def test_a_sweep_and_rationales_are_shown(
 
 @pytest.mark.parametrize("sweeping", [{"sample": 200}, {"shown": 7}, {"human_accuracy": 0.5}])
 def test_options_of_a_sweep_alone_are_refused(sweeping: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"of a --sweep"):
+    with pytest.raises(InputError, match="only with --sweep"):
         MatchOptions((Path("a"),), sweeping=SweepOptions(**sweeping))
 
 

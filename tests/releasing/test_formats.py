@@ -12,6 +12,7 @@ from judged import judged_options, make_run, release_without_curve, rows_of
 from swag_af.cli.verbs import release as verb
 from swag_af.data.context import Context, display
 from swag_af.data.errors import InputError
+from swag_af.data.extras import install
 from swag_af.data.files import read_jsonl
 from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import PoolOptions
@@ -243,7 +244,7 @@ def test_without_pyarrow_parquet_by_name_is_refused(
     options: ReleaseOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_pyarrow(monkeypatch)
-    with pytest.raises(InputError, match=r"pip install 'swag-af\[publish\]'"):
+    with pytest.raises(InputError, match=re.escape(install("publish"))):
         release_without_curve(replace(options, out=tmp_path / "dataset", formats="parquet"))
     assert not (tmp_path / "dataset").exists()
 

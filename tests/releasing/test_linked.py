@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swag_af import AFOptions, CandidatePool, Context, filter_pool
 from swag_af.cli.main import main
 from swag_af.data.manifests import read_manifest
-from swag_af.releasing.linked import count_by_split, linked_pairs, unlinked
+from swag_af.releasing.linked import count_by_split, links_of, unlinked
 
 SPLITS = ("train", "val", "test")
 
@@ -36,27 +36,41 @@ def test_the_second_sentence_is_looked_for_in_all_first_ones() -> None:
         Context("The crowd claps loudly.", "He", "nods."),
         Context("He nods.", "He", "sits down now."),
     ]
-    assert linked_pairs(contexts) == [(0, 1), (0, 2)], "two words stand anywhere, and other words are another sentence"
+    assert links_of(contexts) == {0: [1, 2]}, "two words stand anywhere, and other words are another sentence"
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.lists(st.booleans(), min_size=10))
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30),
+    st.lists(st.booleans(), min_size=10),
+    st.lists(st.booleans(), min_size=10),
+)
 def test_no_guarded_answer_stays_in_a_context_and_none_but_guarded_go(
-    pairs: list[tuple[int, int]], is_guarded: list[bool]
+    pairs: list[tuple[int, int]], is_there: list[bool], is_guarded: list[bool]
 ) -> None:
-    pairs = sorted({(i, j) for i, j in pairs if i != j})
-    gone = unlinked(pairs, is_guarded)
+    links = {i: sorted({j for k, j in pairs if k == i}) for i in sorted({i for i, _ in pairs})}
+    gone = unlinked(links, is_there, is_guarded)
+    asked = {(i, j) for i, j in pairs if i != j and is_there[i] and is_there[j] and is_guarded[i]}
     assert all(is_guarded[row] for row in gone)
-    assert not [(i, j) for i, j in pairs if is_guarded[i] and not {i, j} & gone]
-    touched = {row for i, j in pairs if is_guarded[i] for row in (i, j)}
-    assert gone <= touched
+    assert not [(i, j) for i, j in asked if not {i, j} & gone]
+    assert gone <= {row for both in asked for row in both}
 
 
 def test_of_a_chain_every_second_question_stays() -> None:
-    pairs = linked_pairs(chained(1, 8))
-    assert pairs == [(i, i + 1) for i in range(6)]
-    assert unlinked(pairs, [True] * 7) == {1, 3, 5}
-    assert count_by_split(pairs, dict.fromkeys(range(7), "test")) == {"test": 6}
-    assert count_by_split(pairs, {0: "test", 1: "train", 3: "val"}) == {"test": 1}
+    links = links_of(chained(1, 8))
+    assert links == {i: [i + 1] for i in range(6)}
+    assert unlinked(links, [True] * 7, [True] * 7) == {1, 3, 5}
+    assert count_by_split(links, dict.fromkeys(range(7), "test")) == {"test": 6}
+    assert count_by_split(links, {0: "test", 1: "train", 3: "val"}) == {"test": 1}
+
+
+def test_what_stands_in_its_own_context_alone_is_not_linked_and_many_copies_share_a_list() -> None:
+    same = [Context("He waves at them.", "He", "waves at them.", id=str(i), video=str(i)) for i in range(400)]
+    assert links_of(same[:1]) == {}
+    links = links_of(same)
+    assert len(links) == 400
+    assert all(others is links[0] for others in links.values())
+    assert unlinked(links, [True] * 400, [True] * 400) == set(range(1, 400))
+    assert count_by_split(links, dict.fromkeys(range(400), "val")) == {"val": 400}
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
+from swag_af.verify.checks import keep_checks
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import rows_left_out
 from swag_af.verify.options import ServeOptions
@@ -208,6 +209,22 @@ def test_no_ending_of_few_words_is_shuffled_in_a_question(tmp_path: Path) -> Non
     assert len(lengths) == 40
     assert {n for of_question in lengths for n in of_question[4:]} == {7}
     assert {n for of_question in lengths for n in of_question[:4]} == {2, 7}
+
+
+def test_golds_that_many_contexts_share_stand_once_in_a_question_and_the_study_starts_again(tmp_path: Path) -> None:
+    contexts = [
+        replace(one, gold=f"opens door {i % 7} and walks in.")
+        for i, one in enumerate(make_contexts_of(40, n_videos=40))
+    ]
+    negatives = [[f"sees {k} birds, {i} trees and a cat." for k in range(12)] for i in range(40)]
+    run = make_run(CandidatePool.from_texts(contexts, negatives, tagger="none"), tmp_path / "run")
+    store = make_desk(run, limit=5).store
+    for _ in range(2):
+        questions = draw_questions(run, rows_left_out(store, 40), "one")
+        keep_checks(store, questions.items())
+        assert len(questions) == 35
+        for question in questions.values():
+            assert len({" ".join(sorted(words_of(text))) for text in question.endings}) == 6
 
 
 @pytest.mark.parametrize("n_long", [0, 1])

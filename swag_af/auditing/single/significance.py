@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swag_af.data.interval import variance_over_groups
+from swag_af.data.interval import effective_groups, variance_over_groups
 
 LEVEL = 0.05
 """The share of false findings, among all of a family, that is put up with."""
@@ -16,16 +16,16 @@ def p_value(residuals: np.ndarray, variances: np.ndarray, groups: np.ndarray) ->
     `residuals` (n,) are hits less what they are expected to be, `variances` (n,) theirs if any answer were right as
     likely as another, 0 where a rule cannot tell answers apart; `groups` (n,) are numbered from 0. The variance of the
     mean is that of luck, or that over whole groups where it is larger; its distribution Student's t at one less than
-    the groups in which the rule tells anything apart, so that a few rows do not prove a rule.
+    the effective groups in which the rule tells anything apart, so that a few rows do not prove a rule.
     """
     from scipy.special import stdtr
 
-    n, n_groups = len(residuals), len(np.unique(groups[variances > 1e-12]))
-    if n_groups < 2:
+    n, sizes = len(residuals), np.bincount(groups[variances > 1e-12])
+    if np.count_nonzero(sizes) < 2:
         return 1.0
     mean = float(residuals.mean())
     variance = max(float(variances.sum()) / n**2, variance_over_groups(residuals - mean, groups))
-    return float(2 * stdtr(n_groups - 1, -abs(mean) / variance**0.5))
+    return float(2 * stdtr(max(1.0, effective_groups(sizes) - 1), -abs(mean) / variance**0.5))
 
 
 def adjusted(p_values: Sequence[float] | np.ndarray) -> np.ndarray:

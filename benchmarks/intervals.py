@@ -1,0 +1,88 @@
+"""How often 95 % intervals hold the truth where groups are of unequal sizes: ours, and those by the number of groups.
+
+    python benchmarks/intervals.py [--draws 1500]
+
+Made-up hits: each group has an accuracy of its own, around the truth (beta, with the given correlation of two hits of a
+group). Sizes are lognormal, or one group has half of all rows. For paired differences no group differs on average.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from functools import partial
+from unittest.mock import patch
+
+import numpy as np
+
+from swag_af.data import interval as intervals
+from swag_af.data.interval import interval, paired_difference
+
+Sizes = Callable[[np.random.Generator], np.ndarray]
+"""Draws the sizes of the groups of one set."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=1500)
+    draws = parser.parse_args().draws
+    for truth, alike in ((0.8, 0.3), (0.95, 0.5)):
+        print(f"An accuracy of {truth}, hits of a group correlated by {alike}: intervals that hold it")
+        show(partial(held, draws=draws, truth=truth, alike=alike))
+    print("No difference: paired differences that are told")
+    show(partial(differ, draws=draws))
+
+
+def show(rate: Callable[[Sizes], float]) -> None:
+    print(f"{'groups':40}{'%':>8}{'by their number':>18}")
+    for name, sizes in cases():
+        with patch.object(intervals, "effective_groups", lambda sizes: float(np.count_nonzero(sizes))):
+            by_number = rate(sizes)
+        print(f"{name:40}{100 * rate(sizes):8.1f}{100 * by_number:18.1f}", flush=True)
+    print()
+
+
+def cases() -> Iterator[tuple[str, Sizes]]:
+    for n in (10, 30, 100):
+        for sigma in (0.0, 0.8, 1.2):
+            yield f"{n}, lognormal, sigma {sigma}" if sigma else f"{n}, equal", partial(lognormal, n, sigma)
+    for n in (21, 101):
+        yield f"{n}, one of half of all rows", partial(one_of_half, n)
+
+
+def lognormal(n: int, sigma: float, rng: np.random.Generator) -> np.ndarray:
+    return np.maximum(1, rng.lognormal(2, sigma, n).round()).astype(int)
+
+
+def one_of_half(n: int, rng: np.random.Generator) -> np.ndarray:
+    return np.array([3 * (n - 1), *[3] * (n - 1)])
+
+
+def held(sizes: Sizes, *, draws: int, truth: float, alike: float) -> float:
+    """The share of intervals of an accuracy that hold the truth."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(draws):
+        groups = of_sizes(sizes(rng))
+        spread = (1 - alike) / alike
+        of_group = rng.beta(truth * spread, (1 - truth) * spread, int(groups.max()) + 1)
+        low, high = interval((rng.random(len(groups)) < of_group[groups]).astype(float), groups)
+        found.append(low <= truth <= high)
+    return float(np.mean(found))
+
+
+def differ(sizes: Sizes, *, draws: int) -> float:
+    """The share of paired differences that are told where there is none."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(draws):
+        groups = of_sizes(sizes(rng))
+        lean, at = rng.normal(0, 0.3, int(groups.max()) + 1)[groups] / 2, rng.random(len(groups))
+        fell, rose = np.clip(0.2 + lean, 0, 0.5), np.clip(0.2 - lean, 0, 0.5)
+        before, after = at < fell, (at >= fell) & (at < fell + rose)
+        found.append(paired_difference(before.astype(float), after.astype(float), groups).is_significant)
+    return float(np.mean(found))
+
+
+def of_sizes(sizes: np.ndarray) -> np.ndarray:
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+if __name__ == "__main__":
+    main()
