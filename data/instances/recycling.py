@@ -4,6 +4,7 @@ A model that was fitted on a text as a wrong answer avoids it, and so misses it 
 part such questions, accuracy falls below chance, whatever the options give away. Adversarial Matching makes all so.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,33 +21,32 @@ on. Our choice."""
 
 MUCH = 0.1
 """From this share of the questions on, what folds part moves the accuracy of a probe. Our choice."""
-
-
-def is_much(misled: np.ndarray) -> bool:
-    """Whether `misled` (N,) marks so many questions that the accuracy of probes suffers."""
-    return bool(misled.mean() >= MUCH)
+N_DRAWS = 20
+"""Times that labels are drawn by lot, to see how many questions luck alone misleads about."""
 
 
 @dataclass(frozen=True)
 class Recycled:
-    """Where texts stand that are right in one question and wrong in another."""
+    """Where texts stand that are right in one question and wrong in another, and all that stand in several."""
 
     rows: np.ndarray
-    """(t,) the question of each such option."""
+    """(t,) the question of each option that is right in one question and wrong in another ..."""
     keys: np.ndarray
-    """(t,) its text, as `text_key` has it."""
-    is_gold: np.ndarray
-    """(t,) whether it is right there."""
-    chances: np.ndarray
-    """(t,) how often a guess takes it: 1 / options."""
+    """(t,) ... and its text, as `text_key` has it."""
     shared_rows: np.ndarray
-    """(s,) the question of each option that stands in several questions, right or wrong ..."""
+    """(s,) the question of each option that stands in several questions, right or wrong, ..."""
     shared_keys: np.ndarray
-    """(s,) ... and its text."""
+    """(s,) ... its text, ..."""
+    shared_numbers: np.ndarray
+    """(s,) ... and its place among the options of the question."""
+    answers: np.ndarray
+    """(N,) the place of the right one ..."""
+    n_options: np.ndarray
+    """(N,) ... of so many."""
 
     @property
     def n_texts(self) -> int:
-        """How many different texts there are."""
+        """How many different texts are right in one question and wrong in another."""
         return len(np.unique(self.keys))
 
     def misled(self, groups: np.ndarray) -> np.ndarray:
@@ -54,16 +54,37 @@ class Recycled:
 
         Less than half as often right as an option drawn at random: whoever learns from those groups avoids it.
         """
-        n_texts = self.n_texts
-        text = np.unique(self.keys, return_inverse=True)[1]  # (t,)
-        _, pair = np.unique(text * (int(groups.max(initial=0)) + 1) + groups[self.rows], return_inverse=True)
-        right, by_guess = (
-            np.bincount(text, what, n_texts)[text] - np.bincount(pair, what)[pair]
-            for what in (self.is_gold.astype(float), self.chances)
-        )  # (t,) of the other groups
-        found = np.zeros(len(groups), bool)
-        found[self.rows[self.is_gold & (right < by_guess / 2 - 1e-9)]] = True
-        return found
+        return next(self._misled(groups, [self.answers]))
+
+    def misled_by_luck(self, groups: np.ndarray) -> np.ndarray:
+        """(N_DRAWS,) the share of questions that `misled` would mark if labels were drawn by lot.
+
+        Where options recur, many golds are not right again in the few other places, and no harm is done: others are
+        right there more often than a guess.
+        """
+        rng = np.random.default_rng((0, *b"luck"))
+        drawn = (rng.integers(self.n_options) for _ in range(N_DRAWS))
+        return np.array([found.mean() for found in self._misled(groups, drawn)])
+
+    def misleads(self, groups: np.ndarray) -> bool:
+        """Whether probes suffer by what folds of `groups` (N,) part: more questions than in any draw, by `MUCH`."""
+        share = float(self.misled(groups).mean()) if len(groups) else 0.0
+        if share < MUCH:
+            return False
+        by_luck = self.misled_by_luck(groups)
+        return share > by_luck.max() and share - by_luck.mean() >= MUCH
+
+    def _misled(self, groups: np.ndarray, given: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+        """`misled` for each of the right answers (N,) that are given."""
+        _, text = np.unique(self.shared_keys, return_inverse=True)  # (s,)
+        _, pair = np.unique(text * (int(groups.max(initial=0)) + 1) + groups[self.shared_rows], return_inverse=True)
+        by_guess = _of_others(1 / self.n_options[self.shared_rows], text, pair)
+        for answers in given:
+            is_gold = answers[self.shared_rows] == self.shared_numbers
+            found = np.zeros(len(groups), bool)
+            right = _of_others(is_gold.astype(float), text, pair)
+            found[self.shared_rows[is_gold & (right < by_guess / 2 - 1e-9)]] = True
+            yield found
 
     def joined(self, groups: np.ndarray) -> np.ndarray:
         """`joined_at` these `groups` (N,).
@@ -71,7 +92,7 @@ class Recycled:
         As they are, where less than `MUCH` of the questions are misled, or no more than half of those would be helped:
         options that recur by themselves mislead a model as often as they guide it.
         """
-        if not is_much(self.misled(groups)):
+        if self.misled(groups).mean() < MUCH:
             return groups
         whole = self.joined_at(groups)
         return whole if self.misled(whole).sum() < self.misled(groups).sum() / 2 else groups
@@ -86,11 +107,16 @@ class Recycled:
         return join_by_text(groups, self.shared_rows, self.shared_keys, most=MOST_RECYCLED).groups
 
 
+def _of_others(what: np.ndarray, text: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """(s,) the sum of `what` (s,) over the entries of the same text in other groups; `pair` numbers text and group."""
+    return np.asarray(np.bincount(text, what)[text] - np.bincount(pair, what)[pair])
+
+
 def recycled(instances: Instances) -> Recycled:
     """The options of `instances` that are right in one question and wrong in another; of classes none."""
     if instances.kind == "classes":
         none = np.zeros(0, np.int64)
-        return Recycled(none, none, np.zeros(0, bool), np.zeros(0), none, none)
+        return Recycled(none, none, none, none, none, none, none)
     key_of = cache(text_key)
     keys = np.array([key_of(text) for text in instances.texts.options], np.int64)  # (M,)
     rows, is_gold = instances.texts.rows, instances.is_gold
@@ -98,8 +124,9 @@ def recycled(instances: Instances) -> Recycled:
     once = np.unique(np.stack([keys, rows]), axis=1)[0]  # each text once a question
     text, n_rows = np.unique(once, return_counts=True)
     several = text[(n_rows > 1) & (text != 0)]
-    shared = np.isin(keys, several)
-    entries = np.flatnonzero(shared & np.isin(keys, both))
+    shared = np.flatnonzero(np.isin(keys, several))
+    entries = shared[np.isin(keys[shared], both)]
+    numbers = shared - instances.offsets[rows[shared]]
     return Recycled(
-        rows[entries], keys[entries], is_gold[entries], instances.chance[rows[entries]], rows[shared], keys[shared]
+        rows[entries], keys[entries], rows[shared], keys[shared], numbers, instances.answers, instances.n_answers
     )

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,6 +81,26 @@ def test_what_is_joined_does_not_depend_on_what_is_right(questions: list[tuple[l
     assert (one == other).all()
 
 
+@pytest.mark.parametrize(("n", "n_texts"), [(60, 40), (250, 300), (1000, 1500)])
+def test_what_luck_alone_does_is_a_hint(n: int, n_texts: int) -> None:
+    """Of options that recur by themselves a third of the golds or more are mostly wrong elsewhere: all such sets were
+    found, and their audits said that probes learn to avoid what is right."""
+    for seed in range(10):
+        instances = lottery(n, n_texts, seed)
+        made = recycling_diagnostic(instances, np.arange(n))
+        assert made.status == "hint"
+        assert recycled(instances).misled(np.arange(n)).mean() > 0.1
+        assert note_on_probes(instances, np.arange(n)) == ""
+
+
+def test_answers_that_are_right_once_are_told_from_luck() -> None:
+    """As Adversarial Matching makes them: every answer right in one question, and wrong in three others."""
+    rng = np.random.default_rng(0)
+    shifts = rng.choice(np.arange(1, 200), 3, replace=False)
+    made = instances_of([([f"answer {(i + s) % 200}" for s in (0, *shifts)], 0) for i in range(200)])
+    assert recycling_diagnostic(made, np.arange(200)).status == "found"
+
+
 def rings(n_rings: int, size: int) -> Instances:
     """Questions whose wrong answer is the right one of the next in their ring."""
     return instances_of(
@@ -105,7 +126,7 @@ def test_one_ring_of_everything_cannot_be_kept_together_and_that_is_said() -> No
     assert (found.numbers == by_name_or_text(instances).numbers).all()
     made = recycling_diagnostic(instances, found.numbers)
     assert made.status == "found"
-    assert "the gold of 40 is wrong in other folds" in made.said
+    assert "the gold of 40 is mostly wrong in other folds" in made.said
     assert "AF515" in note_on_probes(instances, found.numbers)
 
 
