@@ -32,7 +32,7 @@ most doubled. Measured with labels drawn by lot: 1.2 to 1.8 times (benchmarks/lu
 """
 
 
-def interval(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> tuple[float, float]:
+def interval(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0, of: int = 1) -> tuple[float, float]:
     """The 95 % interval of the mean of `hits` (N,), each from 0 to 1, when contexts cluster in `groups` (N,).
 
     Wilson's interval at n divided by the design effect (the variance of the mean with whole videos drawn, over that
@@ -40,13 +40,13 @@ def interval(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> tup
     Pagano (2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys") recommend. A
     closed formula, valid also at 0 and 1 and for few videos, where a bootstrap over videos is too narrow. If all hits
     are 0, or all are 1, each video counts as one context. A single video gives the interval from 0 to 1. `times`: how
-    many times the variance is to be taken (`CROSS_VALIDATED`).
+    many times the variance is to be taken (`CROSS_VALIDATED`). `of`: intervals that are to hold together (Bonferroni).
     """
-    return ratio_interval(hits, np.ones(len(hits)), groups, times=times)
+    return ratio_interval(hits, np.ones(len(hits)), groups, times=times, of=of)
 
 
 def ratio_interval(
-    part: np.ndarray, whole: np.ndarray, groups: np.ndarray, *, times: float = 1.0
+    part: np.ndarray, whole: np.ndarray, groups: np.ndarray, *, times: float = 1.0, of: int = 1
 ) -> tuple[float, float]:
     """As `interval`, of the ratio of the sums of `part` (N,) and `whole` (N,), where 0 <= part <= whole <= 1.
 
@@ -61,8 +61,8 @@ def ratio_interval(
     if 0 < p < 1:
         sums = np.bincount(groups, part - p * whole)  # (groups,)
         variance = n_groups / (n_groups - 1) * float((sums**2).sum()) / n**2
-        return wilson(p, n / max(1.0, variance / (p * (1 - p) / n)) / times, n_groups)
-    return wilson(p, n_groups / times, n_groups)
+        return wilson(p, n / max(1.0, variance / (p * (1 - p) / n)) / times, n_groups, of=of)
+    return wilson(p, n_groups / times, n_groups, of=of)
 
 
 def effective_groups(sizes: np.ndarray) -> float:
@@ -74,8 +74,8 @@ def effective_groups(sizes: np.ndarray) -> float:
     return float(sizes.sum()) ** 2 / float((sizes.astype(float) ** 2).sum())
 
 
-def wilson(p: float, effective: float, n_groups: float) -> tuple[float, float]:
-    t = t_quantile(n_groups - 1)
+def wilson(p: float, effective: float, n_groups: float, *, of: int = 1) -> tuple[float, float]:
+    t = t_quantile(n_groups - 1, of=of)
     centre, half = p + t**2 / (2 * effective), t * np.sqrt(p * (1 - p) / effective + (t / (2 * effective)) ** 2)
     scale = 1 + t**2 / effective
     return max(0.0, float((centre - half) / scale)), min(1.0, float((centre + half) / scale))

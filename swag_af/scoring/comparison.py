@@ -14,14 +14,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swag_af.scoring.figures import DIGITS, Figure, difference
+from swag_af.scoring.figures import DIGITS, FEWEST_GROUPS, Figure, difference
 from swag_af.scoring.reading.predictions import Predictions
 
 DRAWS = 2000
 """Resamples of the bootstrap."""
-FEWEST_GROUPS = 20
-"""Of fewer a bootstrap is too sure: of three it gives p = 0.001 where all differ the same way, and a test that turns
-signs of whole groups cannot give less than 0.25. The interval of the difference, by Student's t, allows for that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,9 @@ STAGES = ("Q->A", "QA->R")
 ALL_STAGES = "Q->AR"
 DIGITS = 9
 """Decimals that are kept: further ones depend on the order of rows."""
+FEWEST_GROUPS = 20
+"""Of fewer a bootstrap is too sure: of a difference of three groups it gives p = 0.001 where all differ the same way,
+and a test that turns signs of whole groups cannot give less than 0.25."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ import numpy as np
 from swag_af.data.errors import InputError
 from swag_af.data.interval import t_quantile
 from swag_af.judging.reliability import fleiss
-from swag_af.scoring.figures import DIGITS, Figure, rounded, share
+from swag_af.scoring.figures import DIGITS, FEWEST_GROUPS, Figure, rounded, share
 from swag_af.scoring.reading.judgements import Judgements
 
 MAJORITIES = (1, 3, 5)
@@ -199,7 +199,8 @@ def _kappas(sums: np.ndarray) -> np.ndarray:
 
 
 def _resampled(sums: np.ndarray, groups: np.ndarray, seed: int) -> tuple[float | None, float | None]:
-    """The 95 % interval with whole groups drawn; none of a single group, or where a resample has one label alone."""
+    """The 95 % interval with whole groups drawn; none of fewer than `FEWEST_GROUPS`, or where a resample has one label
+    alone."""
     number = np.unique(groups, return_inverse=True)[1]
     table = np.stack([np.bincount(number, column) for column in sums.T], axis=1)  # (groups, 2 + C)
     alike, n_alike = np.unique(np.round(table, DIGITS), axis=0, return_counts=True)
@@ -207,7 +208,7 @@ def _resampled(sums: np.ndarray, groups: np.ndarray, seed: int) -> tuple[float |
         len(table), n_alike / len(table), size=DRAWS
     )  # (DRAWS, kinds)
     found = _kappas(drawn @ alike)
-    if len(table) < 2 or np.isnan(found).any():
+    if len(table) < FEWEST_GROUPS or np.isnan(found).any():
         return None, None
     low, high = np.quantile(found, [0.025, 0.975])
     return float(low), float(high)

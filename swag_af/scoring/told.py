@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from swag_af.data.errors import several
 from swag_af.scoring.breakdown import SMALLEST
-from swag_af.scoring.comparison import FEWEST_GROUPS, Comparison, Counts, Gap
+from swag_af.scoring.comparison import Comparison, Counts, Gap
 from swag_af.scoring.counting import CountCheck, Sensitivity, Share
-from swag_af.scoring.figures import Figure
+from swag_af.scoring.figures import FEWEST_GROUPS, Figure
 from swag_af.scoring.outcome import Score, Scores
 from swag_af.scoring.people import People
 

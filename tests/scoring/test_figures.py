@@ -59,6 +59,8 @@ def test_lists_of_arrays_are_read_and_what_does_not_fit_is_refused() -> None:
     ragged[:] = parts
     for listed in (parts, [part.tolist() for part in parts], tuple(parts), ragged):
         assert scores_of(instances, listed).figures == expected
+    whole = [(10 * part).astype(int) for part in parts]
+    assert scores_of(instances, whole).figures == scores_of(instances, [part.astype(float) for part in whole]).figures
     n = len(instances)
     for wrong in ({"parts": {"length": ["short"] * (n - 1)}}, {"groups": np.zeros(n + 1, int)}):
         with pytest.raises(InputError, match=rf"{next(iter(wrong))[:5]}|length: .* for {n} instances"):

@@ -68,6 +68,15 @@ def test_workers_majorities_expert_and_kappa(tmp_path: Path) -> None:
     assert "majority of 5" not in values
 
 
+@pytest.mark.parametrize(("n", "has_interval"), [(19, False), (20, True)])
+def test_of_few_groups_kappa_has_no_interval(tmp_path: Path, n: int, has_interval: bool) -> None:
+    answers = np.random.default_rng(0).integers(2, size=(n, 3))
+    path = write(tmp_path / "p.jsonl", rows(choices(n), "abc", answers.tolist()))
+    kappa = next(one for one in measure(path, choices(n)).figures if "kappa" in one.name)
+    assert kappa.value is not None
+    assert (kappa.low is not None, kappa.high is not None) == (has_interval, has_interval)
+
+
 def test_the_own_items_of_a_writer_do_not_count(tmp_path: Path) -> None:
     data = choices(20)
     given = [row | {"writer": "a"} for row in rows(data, "ab", [[0, 1]] * 20)]

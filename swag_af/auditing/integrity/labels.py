@@ -9,7 +9,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Status
 from swag_af.auditing.integrity.shares import examples_of
 from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import interval, variance_over_groups
+from swag_af.data.interval import interval
 
 ALPHA = 0.01
 """The greatest probability, over all positions together, that balanced labels are called unbalanced."""
@@ -75,13 +75,16 @@ def _positions(instances: Instances, groups: np.ndarray) -> list[_Position]:
 
 def _design_effect(residuals: np.ndarray, groups: np.ndarray) -> float:
     """How many times larger the variance of the sum of `residuals` (n,) is with whole `groups` (n,) drawn than with
-    single rows, at least 1; where all are alike, a group counts as one."""
+    single rows, at least 1; a single group counts as one.
+
+    Around chance, where it is tested whether they are: around their mean a position to which no group leans by luck
+    had hardly any variance, and was surely too rare.
+    """
     n, n_groups = len(residuals), int(groups.max()) + 1
-    around = residuals - residuals.mean()
-    alone = float((around**2).sum())
+    alone = float((residuals**2).sum())
     if alone < 1e-9 or n_groups < 2:
         return n / n_groups
-    return max(1.0, variance_over_groups(around, groups) * n * (n - 1) / alone)
+    return max(1.0, float((np.bincount(groups, residuals) ** 2).sum()) / alone)
 
 
 MANY = 100.0
@@ -146,7 +149,7 @@ def _balance_of_classes(instances: Instances, groups: np.ndarray) -> Diagnostic:
     counts = np.bincount(instances.answers, minlength=n_classes)
     largest = int(counts.argmax())
     share, numbers = counts[largest] / n, _from_0(groups)
-    low, high = interval((instances.answers == largest).astype(float), numbers)
+    low, high = interval((instances.answers == largest).astype(float), numbers, of=n_classes)
     unbalanced = low > 1 / n_classes and share - 1 / n_classes >= MATTERS
     each = ", ".join(f"{name} {100 * count / n:.1f} %" for name, count in zip(instances.classes, counts, strict=True))
     return Diagnostic(
@@ -167,7 +170,7 @@ def _balance_of_classes(instances: Instances, groups: np.ndarray) -> Diagnostic:
 
 def _positions_unused(positions: list[_Position], instances: Instances) -> Diagnostic:
     """How many positions are never gold although they should be."""
-    unused = [one for one in positions if not one.n_gold and one.log_never < math.log(ALPHA)]
+    unused = [one for one in positions if not one.n_gold and one.log_never < math.log(ALPHA / len(positions))]
     named = ", ".join(f"option {one.number + 1} of {several(len(one.rows), 'question')}" for one in unused)
     return Diagnostic(
         code="AF512",

@@ -74,7 +74,7 @@ def predictions_of(
     if is_ragged and lengths != instances.n_answers.tolist():
         raise InputError("predictions: lists of other lengths than there are answers, or not one for each instance.")
     given = np.concatenate([np.asarray(one) for one in listed]) if is_ragged else np.asarray(listed or given)
-    chosen = given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
+    chosen = not is_ragged and given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
     shares = shares_of_choices(given, instances) if chosen else shares_of_scores(given, instances)
     return _of_shares(instances, shares, name, said, is_log)
 
