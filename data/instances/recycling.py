@@ -4,7 +4,6 @@ A model that was fitted on a text as a wrong answer avoids it, and so misses it 
 part such questions, accuracy falls below chance, whatever the options give away. Adversarial Matching makes all so.
 """
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,8 +20,6 @@ on. Our choice."""
 
 MUCH = 0.1
 """From this share of the questions on, what folds part moves the accuracy of a probe. Our choice."""
-N_DRAWS = 20
-"""Times that labels are drawn by lot, to see how many questions luck alone misleads about."""
 
 
 @dataclass(frozen=True)
@@ -54,37 +51,36 @@ class Recycled:
 
         Less than half as often right as an option drawn at random: whoever learns from those groups avoids it.
         """
-        return next(self._misled(groups, [self.answers]))
+        is_gold = self.answers[self.shared_rows] == self.shared_numbers  # (s,)
+        right, by_guess = self._elsewhere(groups, is_gold, 1 / self.n_options[self.shared_rows])
+        found = np.zeros(len(groups), bool)
+        found[self.shared_rows[is_gold & (right < by_guess / 2 - 1e-9)]] = True
+        return found
 
-    def misled_by_luck(self, groups: np.ndarray) -> np.ndarray:
-        """(N_DRAWS,) the share of questions that `misled` would mark if labels were drawn by lot.
+    def misled_by_luck(self, groups: np.ndarray) -> float:
+        """The share of questions that `misled` would mark if labels were drawn by lot, on average.
 
         Where options recur, many golds are not right again in the few other places, and no harm is done: others are
-        right there more often than a guess.
+        right there more often than a guess. Of options of questions with different numbers of them the mean is taken.
         """
-        rng = np.random.default_rng((0, *b"luck"))
-        drawn = (rng.integers(self.n_options) for _ in range(N_DRAWS))
-        return np.array([found.mean() for found in self._misled(groups, drawn)])
+        from scipy.special import bdtr
+
+        chance = 1 / self.n_options[self.shared_rows]  # (s,) that an entry is gold
+        n, by_guess = self._elsewhere(groups, np.ones(len(chance)), chance)
+        fewer = np.ceil(by_guess / 2 - 1e-9) - 1  # right so often at most
+        is_misled = bdtr(np.maximum(fewer, 0), np.maximum(n, 1), by_guess / np.maximum(n, 1)) * (fewer >= 0)
+        return round(float((chance * is_misled).sum()) / max(1, len(groups)), 9)
 
     def misleads(self, groups: np.ndarray) -> bool:
-        """Whether probes suffer by what folds of `groups` (N,) part: more questions than in any draw, by `MUCH`."""
-        share = float(self.misled(groups).mean()) if len(groups) else 0.0
-        if share < MUCH:
-            return False
-        by_luck = self.misled_by_luck(groups)
-        return share > by_luck.max() and share - by_luck.mean() >= MUCH
+        """Whether probes suffer by what folds of `groups` (N,) part: `MUCH` more than by luck, and surely more."""
+        share, by_luck = float(self.misled(groups).sum()) / max(1, len(groups)), self.misled_by_luck(groups)
+        return share - by_luck >= max(MUCH, 2 * (by_luck * (1 - by_luck) / max(1, len(groups))) ** 0.5)
 
-    def _misled(self, groups: np.ndarray, given: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-        """`misled` for each of the right answers (N,) that are given."""
-        _, text = np.unique(self.shared_keys, return_inverse=True)  # (s,)
+    def _elsewhere(self, groups: np.ndarray, *each: np.ndarray) -> list[np.ndarray]:
+        """(s,) the sum of each of the values (s,) over the entries of the same text in other groups."""
+        _, text = np.unique(self.shared_keys, return_inverse=True)
         _, pair = np.unique(text * (int(groups.max(initial=0)) + 1) + groups[self.shared_rows], return_inverse=True)
-        by_guess = _of_others(1 / self.n_options[self.shared_rows], text, pair)
-        for answers in given:
-            is_gold = answers[self.shared_rows] == self.shared_numbers
-            found = np.zeros(len(groups), bool)
-            right = _of_others(is_gold.astype(float), text, pair)
-            found[self.shared_rows[is_gold & (right < by_guess / 2 - 1e-9)]] = True
-            yield found
+        return [np.round(np.bincount(text, one)[text] - np.bincount(pair, one)[pair], 9) for one in each]
 
     def joined(self, groups: np.ndarray) -> np.ndarray:
         """`joined_at` these `groups` (N,).
@@ -105,11 +101,6 @@ class Recycled:
         drawn by lot.
         """
         return join_by_text(groups, self.shared_rows, self.shared_keys, most=MOST_RECYCLED).groups
-
-
-def _of_others(what: np.ndarray, text: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """(s,) the sum of `what` (s,) over the entries of the same text in other groups; `pair` numbers text and group."""
-    return np.asarray(np.bincount(text, what)[text] - np.bincount(pair, what)[pair])
 
 
 def recycled(instances: Instances) -> Recycled:

@@ -93,6 +93,15 @@ def test_what_luck_alone_does_is_a_hint(n: int, n_texts: int) -> None:
         assert note_on_probes(instances, np.arange(n)) == ""
 
 
+def test_what_luck_does_is_what_many_draws_do_on_average() -> None:
+    instances = lottery(300, 200, 0)
+    rng, groups, shares = np.random.default_rng(1), np.arange(300) // 3, []
+    for _ in range(60):
+        drawn = tuple(replace(one, answer=int(rng.integers(4))) for one in instances.instances)
+        shares.append(recycled(Instances(drawn, "choices")).misled(groups).mean())
+    assert recycled(instances).misled_by_luck(groups) == pytest.approx(np.mean(shares), abs=0.015)
+
+
 def test_answers_that_are_right_once_are_told_from_luck() -> None:
     """As Adversarial Matching makes them: every answer right in one question, and wrong in three others."""
     rng = np.random.default_rng(0)

@@ -32,7 +32,7 @@ def _misled(found: Recycled, misled: np.ndarray, groups: np.ndarray) -> str:
         return ""
     n, by_luck = int(misled.sum()), ""
     if misled.mean() >= MUCH:
-        by_luck = f" (of about {found.misled_by_luck(groups).mean() * len(misled):,.0f} by luck alone)"
+        by_luck = f" (of about {found.misled_by_luck(groups) * len(misled):,.0f} by luck alone)"
     apart = f"the gold of {n:,} is mostly wrong in other folds, which the groups of the data do not prevent{by_luck}"
     kept = apart if n else "folds keep them together"
     return f" ({several(found.n_texts, 'text')}); {kept}"
