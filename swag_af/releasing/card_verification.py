@@ -42,7 +42,7 @@ def verification_lines(dataset: Dataset) -> list[str]:
         RULES_OF_MATCHING if dataset.run.matching else RULES,
         "",
         *(
-            ["People judged by the texts alone: what is shown with them was not shown to them here.", ""]
+            ["Whether people saw what is shown with the texts (`verify serve --media`) verdicts do not say.", ""]
             if has_media
             else []
         ),

@@ -19,6 +19,7 @@ class ServeOptions(Options):
     Try:
       swag-af verify serve run
       swag-af verify serve run --limit 200 --annotators-per-item 2 --qualification builtin
+      swag-af verify serve run --media images --limit 200
       swag-af verify serve run --items-per-annotator 20 --completion-url "https://crowd.example/complete?cc=C0DE"
     """
 
@@ -65,6 +66,8 @@ class ServeOptions(Options):
     failed_checks: Literal["flag", "pause", "dequalify"] = "flag"
     """What is done with who is flagged, at the check that was failed: nothing more; pause them until the admin resumes;
     or dequalify them, so that no answer of theirs counts."""
+    media: Path | None = None
+    """The folder of pictures and videos that contexts name (`pool --media-columns`): they are shown above the texts."""
     instructions: Path | None = None
     """A text file that stands above our instructions, its paragraphs separated by blank lines."""
     consent: Path | None = None

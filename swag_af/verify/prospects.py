@@ -14,7 +14,7 @@ def unseen_media(run: Run) -> str | None:
     names = ", ".join(sorted(set[str]().union(*shown)))
     return (
         f"{several(len(shown), 'context names', 'contexts name')} what is shown with the text ({names}), and people "
-        "are not shown it here: they judge by the texts alone. Where the picture decides, ask them elsewhere."
+        "are not shown it here: they judge by the texts alone. `verify serve --media FOLDER` shows pictures and videos."
     )
 
 

@@ -4,6 +4,7 @@ Reading order (each file imports only those named before it):
 
     connections  time limits, connections per client, lines of log
     security     signed cookies, form tokens, limits, headers
+    media        pictures and videos that contexts name
     site         what all pages have in common
     pages        the annotator's pages
     admin        the admin's pages

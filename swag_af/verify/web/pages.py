@@ -11,16 +11,18 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from sqlalchemy import Row, select
 from sqlalchemy.exc import DBAPIError
 
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.checks import check_of
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.presentation import Shown, shown_item, shown_question
-from swag_af.verify.schema import items
+from swag_af.verify.schema import checks, items
+from swag_af.verify.web.media import TYPES, Beside
 from swag_af.verify.web.security import ANNOTATOR, ID_PATTERN, LIFETIME_SECONDS, Session
 from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
 
@@ -232,6 +234,16 @@ def _where_kept(visit: Visit, task: Row[Any], given: Answer) -> str:
     return "/item?kept=2" if is_same else f"/item/{task.id}?kept=3"
 
 
+@router.get("/item/{number}/media/{place}")
+def one_file(visit: VisitDep, number: str, place: str) -> Response:
+    """A picture or video of a task, to whom the task is shown alone."""
+    context, media = _context_of(visit, _task_of(visit, number)), visit.site.media
+    file = media.file(context, _number(place, -1)) if media is not None and context is not None else None
+    if file is None:
+        raise HTTPException(404, "There is no such picture here.")
+    return FileResponse(file, media_type=TYPES[file.suffix.lower()])
+
+
 @router.post("/item/{number}/draft")
 def post_draft(visit: PostingDep, fields: FieldsDep, number: str) -> Response:
     """What the script sends as it is chosen; 409 if the task is answered already."""
@@ -297,6 +309,21 @@ def _shown_of(visit: Visit, task: Row[Any]) -> Shown:
     return shown_item(visit.site.run, task.row, columns, seed=seed, item=task.item, annotator=who, secret=secret)
 
 
+def _context_of(visit: Visit, task: Row[Any]) -> Context | None:
+    """The context of a task, and of a question or check that was drawn; None for one from a file."""
+    row = task.row
+    if row is None:
+        with visit.desk.store.engine.connect() as connection:
+            row = connection.scalars(select(checks.c.row).where(checks.c.id == task.item)).one_or_none()
+    return None if row is None else visit.site.run.pool.contexts[row]
+
+
+def _beside(visit: Visit, task: Row[Any]) -> Beside:
+    """What is shown with the texts of a task."""
+    context = None if visit.site.media is None else _context_of(visit, task)
+    return Beside() if visit.site.media is None or context is None else visit.site.media.beside(context)
+
+
 def _task_page(
     visit: Visit,
     task: Row[Any],
@@ -314,6 +341,7 @@ def _task_page(
         token=visit.form_token,
         task=task,
         shown=shown,
+        beside=_beside(visit, task),
         chosen=draft or _chosen(task, shown),
         problems=problems,
         note=note,

@@ -43,7 +43,7 @@ SIGNING: dict[str, Any] = {"key_derivation": "hmac", "digest_method": hashlib.sh
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
-    "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",

@@ -47,6 +47,7 @@ from swag_af.verify.qualification import (
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 from swag_af.verify.web import admin, pages
 from swag_af.verify.web.connections import BACKLOG, limit_log, limited_protocol
+from swag_af.verify.web.media import Media, open_media
 from swag_af.verify.web.security import App, Guard, Signer
 from swag_af.verify.web.site import HERE, Payment, Site, keep_site, page
 
@@ -65,15 +66,16 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
 
 def _serve(listener: socket.socket, run: Run, options: ServeOptions, say: Callable[..., None]) -> None:
     questions = read_questions(options.qualification)
+    media, lacking = open_media(options.media, run) if options.media else (None, None)
     store = open_verification(run, options)
     check_limit(store, len(run.pool.contexts), options.limit)
     warning = check_prospects(run, options.iteration, is_begun=is_begun(store))
     keys = read_keys(options.run)
     token = options.admin_token or keys.admin_token
-    site = _site(run, store, questions, keys.secret, options)  # refuses before anything is laid out for good
+    site = _site(run, store, questions, keys.secret, options, media)  # refuses before anything is laid out for good
     n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
     say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
-    for told in filter(None, (warning, unseen_media(run))):
+    for told in filter(None, (warning, lacking if media else unseen_media(run))):
         say("", f"Warning: {told}")
     config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
     with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
@@ -107,7 +109,12 @@ def checkpoints(store: Store, seconds: float = CHECKPOINT_SECONDS) -> Iterator[N
 
 
 def _site(
-    run: Run, store: Store, questions: tuple[QualificationQuestion, ...], secret: str, options: ServeOptions
+    run: Run,
+    store: Store,
+    questions: tuple[QualificationQuestion, ...],
+    secret: str,
+    options: ServeOptions,
+    media: Media | None = None,
 ) -> Site:
     n_questions = options.qualification_questions
     if options.qualification not in (None, DRAWN) and (n_questions or 0) > len(questions):
@@ -153,6 +160,7 @@ def _site(
         options.min_seconds,
         _paragraphs(options.instructions, "--instructions"),
         _paragraphs(options.consent, "--consent"),
+        media,
     )
 
 

@@ -18,6 +18,7 @@ from swag_af.data.run import Run
 from swag_af.judging.verdicts import MEANINGS, MEANINGS_OF_ANSWERS, N_ENDINGS, Rating
 from swag_af.verify.consent import AcceptedText, has_accepted
 from swag_af.verify.desk import Desk
+from swag_af.verify.web.media import Media
 from swag_af.verify.web.security import LIFETIME_SECONDS, Session, Signer
 
 HERE = Path(__file__).parent
@@ -59,6 +60,8 @@ class Site:
     """Paragraphs above our instructions."""
     consent: tuple[str, ...] = ()
     """Paragraphs that people must agree to before they begin."""
+    media: Media | None = None
+    """Pictures and videos that are shown with the texts."""
 
     @cached_property
     def asks(self) -> bool:
