@@ -135,7 +135,9 @@ def test_nested_runs_differ_in_the_number_of_contexts_and_are_told_with_pairs_of
     jumps = {cell: curve[3:].mean() - curve[1:3].mean() for cell, curve in curves.items()}
     for row in found["rows"]:
         assert row["jump"]["each"] == pytest.approx([jumps[row["contexts"], 0], jumps[row["contexts"], 1]], abs=1e-5)
-        assert set(row["lead"]) == {"random", "after the MLP"}
+        assert set(row["lead"]) == {"random", "after the MLP", "added by the MLP"}
+        before, after, added = (np.array(row["lead"][when]["each"]) for when in row["lead"])
+        assert added == pytest.approx(after - before)
     more = [jumps[many, draw] - jumps[few, draw] for draw in (0, 1)]
     assert found["more"][0]["each"] == pytest.approx(more, abs=1e-5)
     assert found["in twice as many"]["each"] == pytest.approx(more, abs=2e-5), "twice the contexts are one doubling"

@@ -28,6 +28,10 @@ def make_nested(setting: Setting) -> None:
             pool.save(path, rows=nested_rows(pool.groups, n, rng=np.random.default_rng((draw, *b"rows"))))
 
 
+ADDED = "added by the MLP"
+"""How much more an ensemble finds than an MLP after the MLP's iterations than before, draw by draw."""
+
+
 def nested_found(setting: Setting) -> dict[str, Any]:
     """Curves, jumps and leads of the ensemble by number of contexts, over the draws that are finished, and how much
     larger they are in the most contexts, paired by draw; empty where none is."""
@@ -88,13 +92,13 @@ def _of_number(setting: Setting, n: int, runs: dict[int, dict[str, Any]]) -> dic
         "jump": over_parts([one["value"] for one in jumps]),
         "errors": [one["error"] for one in jumps],
     }
-    leads = {
-        when: [
-            run["fresh"][when][size.joint] - run["fresh"][when]["mlp"] for run in runs.values() if when in run["fresh"]
-        ]
-        for when in _moments(setting)
-    }
-    return made | {"lead": {when: over_parts(each) for when, each in leads.items() if each}}
+    leads = [
+        {when: levels[size.joint] - levels["mlp"] for when, levels in run["fresh"].items()} for run in runs.values()
+    ]
+    of_all = {when: [one[when] for one in leads if when in one] for when in _moments(setting)}
+    start, end = of_all
+    of_all[ADDED] = [one[end] - one[start] for one in leads if start in one and end in one]
+    return made | {"lead": {when: over_parts(each) for when, each in of_all.items() if each}}
 
 
 def _more(fewer: dict[int, float], most: dict[int, float]) -> dict[str, Any]:

@@ -238,8 +238,8 @@ def is_drawn(found: Mapping[str, Any]) -> bool:
 
 FEWEST_JUMPS = 3
 """Numbers of contexts from which on the jump is drawn."""
-NESTED_WHEN = ("random", "after the MLP")
-"""The moments at which these runs are audited."""
+NESTED_WHEN = ("random", "after the MLP", "added by the MLP")
+"""The moments at which these runs are audited, and the difference between them."""
 
 
 def audits_by_phase(results: Mapping[str, Any], name: str, title: str) -> list[str]:
