@@ -17,6 +17,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -309,7 +310,7 @@ class Shard:
         array[rows[:, None], columns[:, None], which] = values
         cast(np.memmap, array).flush()
 
-    @property
+    @cached_property
     def _keeps_texts(self) -> bool:
         return "text_ends" in self._arrays or (self.path is not None and (self.path / "text_ends.npy").exists())
 

@@ -1,5 +1,8 @@
 """Whether printed percentages can be shares of N things: k / N for a whole k, in exact arithmetic.
 
+The GRIM test (Brown and Heathers 2017, "The GRIM test: a simple technique detects numerous anomalies in the reporting
+of results in psychology") for percentages, and for a sensitivity beside a consistency.
+
 A percentage that was rounded stands for all shares within half a unit of its last decimal; one whose further decimals
 were cut for those from itself to a whole unit above. In VCR-CS's Table 2 (Kim et al. 2023), of 159 pairs, some
 percentages are cut, three rows are shares of 152, and one sensitivity can be neither.

@@ -136,8 +136,9 @@ class ScoreOptions(Options):
 class CountCheckOptions(Options):
     """Say whether printed percentages can be whole counts of N things, and which other N they would fit.
 
-    A percentage fits as rounded or, where its decimals were cut, as cut. With --sensitivity the last percentage is
-    read as a consistency k/N: the sensitivity must then be k/m for a whole m from k to N.
+    The GRIM test (Brown and Heathers 2017) for percentages. One fits as rounded or, where its decimals were cut, as
+    cut. With --sensitivity the last percentage is read as a consistency k/N: the sensitivity must then be k/m for a
+    whole m from k to N.
 
     Try:
       swag-af count-check 62.89 41.5 21.38 --n 159 --sensitivity 50.75
