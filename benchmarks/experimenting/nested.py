@@ -43,6 +43,7 @@ def nested_found(setting: Setting) -> dict[str, Any]:
         jumps = [dict(zip(row["draws"], row["jump"]["each"], strict=True)) for row in rows]
         whole = [draw for draw in jumps[-1] if all(draw in of for of in jumps)]
         made["more"] = [_more(of, jumps[-1]) | {"contexts": n} for n, of in zip(counts, jumps[:-1], strict=False)]
+        made["lead more"] = _lead_more(rows)
         made["in twice as many"] = _in_twice_as_many(counts, [[of[draw] for of in jumps] for draw in whole])
     return made if rows else {}
 
@@ -99,6 +100,20 @@ def _of_number(setting: Setting, n: int, runs: dict[int, dict[str, Any]]) -> dic
     start, end = of_all
     of_all[ADDED] = [one[end] - one[start] for one in leads if start in one and end in one]
     return made | {"lead": {when: over_parts(each) for when, each in of_all.items() if each}}
+
+
+def _lead_more(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """How much larger the leads are in the most contexts in which all draws were asked than in the fewest, paired by
+    draw; empty where one number of contexts alone was."""
+    asked = [row for row in rows if len(row["lead"].get(ADDED, {}).get("each", ())) == len(row["draws"])]
+    if len(asked) < 2 or asked[0]["draws"] != asked[-1]["draws"]:
+        return {}
+    fewest, most = asked[0]["lead"], asked[-1]["lead"]
+    more = {
+        when: over_parts([b - a for a, b in zip(fewest[when]["each"], most[when]["each"], strict=True)])
+        for when in most
+    }
+    return {"contexts": [asked[0]["rows"], asked[-1]["rows"]], "by moment": more}
 
 
 def _more(fewer: dict[int, float], most: dict[int, float]) -> dict[str, Any]:

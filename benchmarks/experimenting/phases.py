@@ -226,6 +226,10 @@ def nested_jumps(results: Mapping[str, Any], picture: str) -> list[str]:
     more = [f"{told_change(one)} than in {one['contexts']:,}" for one in found.get("more", []) if "value" in one]
     if more:
         lines += ["", f"In the most contexts the jump is larger by {', '.join(more)} points, paired by draw."]
+    if lead := found.get("lead more"):
+        few, many = lead["contexts"]
+        told = ", ".join(f"{when} {told_change(lead['by moment'][when])}" for when in asked)
+        lines += ["", f"Fresh ensemble less fresh MLP, in {many:,} contexts less in {few:,}, paired by draw: {told}."]
     if twice := found.get("in twice as many"):
         lines += ["", f"In twice as many it is {told_change(twice)} points larger, by a line through each draw."]
     return lines
