@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from swag_af.data.errors import ContractError
+from swag_af.data.own_code import name_fault
 
 ThingT = TypeVar("ThingT")
 
@@ -33,7 +34,13 @@ def constructor_fault(make: Callable[[], object]) -> str | None:
     differing = [name for name in vars(one) | vars(two) if not _same(vars(one).get(name), vars(two).get(name))]
     if differing:
         return f"two constructions differ in {', '.join(differing)}"
-    return None if isinstance(getattr(one, "name", None), str) else "it has no `name`"
+    return f"it has {fault}" if (fault := name_fault(one)) else None
+
+
+def lacking(made: object, *methods: str) -> str:
+    """Which of `methods` a thing lacks, in words; empty where it has them."""
+    missing = [method for method in methods if not callable(getattr(made, method, None))]
+    return f"it has no method {' and no '.join(missing)}" if missing else ""
 
 
 def broken(sentences: Mapping[int, str], number: int, thing: object, how: str) -> ContractError:

@@ -1,15 +1,23 @@
 """Classes and functions that are not of this package: what tells one of them, its edits and its arguments apart.
 
 A run goes on with what it began; a tokenizer that was edited meanwhile is another one, as is a class with another base.
+What such a class raises, and what it says of itself that nobody can use, is told in one line that names it: it is no
+bug of this package.
 """
 
 import inspect
+import json
 import sysconfig
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType
+from types import CodeType, TracebackType
 from typing import Any
 
+from swag_af.data.errors import ContractError, SwagAfError, blamed, told
 from swag_af.data.manifests import sha256_file, sha256_json
+from swag_af.data.records import check_record
 
 OURS = "swag_af"
 
@@ -120,3 +128,78 @@ def _of_code(code: CodeType) -> list[Any]:
 def _constant(value: Any) -> str:
     """A constant as text; the order of a set's members differs between processes."""
     return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
+
+
+@contextmanager
+def blaming(made: Any, method: str, advice: str = "") -> Iterator[None]:
+    """Tell what a `method` of somebody else's class raises as one line, with its place; what ours raises is our bug.
+
+    What the system reports, as a full disk, is told as it is.
+    """
+    try:
+        yield
+    except (SwagAfError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if not is_own(made):
+            raise
+        place = raised_at(error.__traceback__)
+        where = f" It was raised by {place}." if place else ""
+        raise blamed(error, f"{type(made).__name__}.{method}", f"{advice}{where}".strip()) from error
+
+
+def raised_at(trace: TracebackType | None) -> str:
+    """The file and line of the user's own code that raised, a filter's for example; empty where it was ours.
+
+    Libraries raise for those who call them: of the frames the innermost counts that is of no library.
+    """
+    libraries = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
+    for frame, line in reversed(list(traceback.walk_tb(trace))):
+        module, file = str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename
+        if module.partition(".")[0] == OURS:
+            return ""
+        if not file.startswith((*libraries, "<")):
+            return f"{file}, line {line}, in {frame.f_code.co_name}"
+    return ""
+
+
+def recorded(value: Any, whose: str, advice: str = "", *, kind: Any = dict[str, Any]) -> dict[str, Any]:
+    """What a class says of itself, as a manifest gives it back; ContractError where none can hold it, or where it is
+    not of the `kind` that readers of manifests take."""
+    if not isinstance(value, Mapping):
+        raise ContractError(f"{whose} is {told(value)}, where a dict is due. {advice}".strip())
+    try:
+        made: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ContractError(f"{whose} is no JSON object ({error}). {advice}".strip()) from None
+    check_record(made, kind, whose, advice, error=ContractError)
+    return made
+
+
+def name_fault(made: Any) -> str:
+    """What is wrong with the name by which manifests and messages call a class of others; empty if nothing is."""
+    name = getattr(made, "name", None)
+    if not isinstance(name, str):
+        return "no text `name`"
+    return "" if name.strip() and name.isprintable() else f"a `name` that nobody can read, {told(name)}"
+
+
+def requires_fault(made: Any) -> str:
+    """What is wrong with the tables that a class of others requires; empty if nothing is."""
+    names = getattr(made, "requires", ())
+    is_right = isinstance(names, list | tuple | set | frozenset) and all(isinstance(one, str) for one in names)
+    hint = f"({names!r},)" if isinstance(names, str) else '("features",)'
+    return "" if is_right else f"a `requires` {told(names)}, where names of tables are due, as {hint}"
+
+
+def said_of(made: Any, advice: str = "") -> list[str]:
+    """The lines that somebody's filter or guard has to tell; ContractError where they are none."""
+    if not hasattr(made, "said"):
+        return []
+    with blaming(made, "said", advice):
+        said = made.said()
+    if not isinstance(said, list | tuple) or not all(isinstance(line, str) for line in said):
+        raise ContractError(
+            f"{type(made).__name__}.said gave {told(said)}, where a list of lines is due. {advice}".strip()
+        )
+    return list(said)

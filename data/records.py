@@ -165,6 +165,15 @@ class PromptRecord(TypedDict):
     name: NotRequired[str]
 
 
+class OwnRecord(TypedDict):
+    """What a generator or a scorer says of itself; it adds what it likes."""
+
+    name: NotRequired[str]
+    model: NotRequired[str]
+    prompt: NotRequired[PromptRecord]
+    foreign: NotRequired[bool]
+
+
 class GeneratorRecord(TypedDict):
     """What wrote the endings of a pool; a generator adds what it likes."""
 
@@ -358,9 +367,11 @@ def parse_record(
     return found
 
 
-def check_record(value: Any, kind: Any, where: object, advice: str = AGAIN) -> None:
+def check_record(
+    value: Any, kind: Any, where: object, advice: str = AGAIN, *, error: type[SwagAfError] = FormatError
+) -> None:
     """As `parse_record`, for a value that is used as it is."""
-    parse_record(value, kind, where, advice)
+    parse_record(value, kind, where, advice, error=error)
 
 
 def _field(place: str) -> str:

@@ -1,16 +1,32 @@
 """`check_filter`, which tests the four sentences of the contract on anyone's class."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.contracts import broken, constructor_fault, factory_of
-from swag_af.data.errors import ContractError
-from swag_af.data.pool.folder import FEATURES
+from swag_af.data.errors import ContractError, InputError
+from swag_af.data.own_code import blaming, said_of
+from swag_af.data.pool.folder import CONTEXT_TAGS, FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.filters.contract import Filter
+from swag_af.filters.contract import (
+    Filter,
+    LastingFilter,
+    MovableFilter,
+    check_is_filter,
+    fit_filter,
+    fit_filter_on,
+    heads_of,
+    record_of_fit,
+    restore_filter,
+    score_fault,
+    settings_of,
+    state_of,
+)
 
 N_ROWS, N_COLUMNS = 48, 5
 N_ALONE = 8
@@ -21,11 +37,15 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
     """Raise ContractError, naming the sentence, unless the filter keeps the contract.
 
     Takes a class, any function that returns a new filter, or an unfitted filter (copied before each fit).
-    Fits it five times on a pool of 48 rows made in memory from random words and random features.
+    Fits it five times on a pool of 48 rows made in memory from random words and, where it requires them, random
+    features; where it can learn on (`fit_on`) or move (`state`, `restore`), some times more.
     """
     rng = np.random.default_rng(0) if rng is None else rng
     make: Callable[[], Filter] = factory_of(filter_or_factory, "fit")
-    pool = small_pool(rng)
+    check_is_filter(make(), type(make()).__name__)
+    with blaming(make(), "check"):
+        getattr(make(), "check", lambda: None)()
+    pool = small_pool(rng, make())
     rows, columns = np.arange(N_ROWS), np.tile(np.arange(N_COLUMNS), (N_ROWS, 1))
     view = pool.view(rows, columns)
     first, second = view.take(rows[: N_ROWS // 2]), view.take(rows[N_ROWS // 2 :])
@@ -35,17 +55,34 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
     if fault is not None:
         raise _broken(1, make(), fault)
     fitted = make()
-    fitted.fit(second, rng=np.random.default_rng(seed))
-    _check_unchanged(2, fitted, second)
-    scores = fitted.score(view)
-    _check_unchanged(3, fitted, view)
-    _check_scores(fitted, view, scores, rng)
+    settings = check_settings(_SENTENCES, make, fitted)
+    with _of_its_tables(fitted):
+        fit_filter(fitted, second, rng=np.random.default_rng(seed))
+        _check_unchanged(2, fitted, second)
+        scores = _scored(fitted, view)
+        _check_unchanged(3, fitted, view)
+        _check_scores(fitted, view, scores, rng)
+    record_of_fit(fitted)
+    said_of(fitted)
+    if check_settings(_SENTENCES, make, fitted) != settings:
+        raise _broken(1, fitted, "its settings() change when it is fitted")
     _check_same_rng(make, second, view, scores, seed)
     _check_forgets(make, first, second, view, scores, seed)
+    _check_moves(make, fitted, view)
+    _check_learns_on(make, first, view, seed)
 
 
-def small_pool(rng: np.random.Generator) -> CandidatePool:
-    """`N_ROWS` rows of `N_COLUMNS` random texts with random features, gold first, all different."""
+def check_settings(sentences: Mapping[int, str], make: Callable[[], Any], made: Any) -> dict[str, Any]:
+    """The settings of `made`; ContractError where those of another of the same making differ, or cannot be kept."""
+    settings = settings_of(made)
+    if hasattr(made, "settings") and settings != settings_of(make()):
+        raise broken(sentences, 1, made, "two constructions have other settings()")
+    return settings
+
+
+def small_pool(rng: np.random.Generator, made: object) -> CandidatePool:
+    """`N_ROWS` rows of `N_COLUMNS` random texts, gold first, all different, with random features where a filter or a
+    guard, `made`, requires these. ContractError where it requires tables that no pool has."""
     words = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu") for b in ("d", "g", "ll", "nk", "rt", "st")]
 
     def phrase(n: int) -> str:
@@ -57,7 +94,42 @@ def small_pool(rng: np.random.Generator) -> CandidatePool:
     ]
     negatives = [[f"{phrase(int(rng.integers(3, 12)))} x{i}x{j} ." for j in range(1, N_COLUMNS)] for i in range(N_ROWS)]
     features = [rng.normal(size=(N_COLUMNS, len(FEATURES))).astype(np.float32) for _ in range(N_ROWS)]
-    return CandidatePool.from_texts(contexts, negatives, features=features, feature_names=FEATURES)
+    requires = getattr(made, "requires", ())
+    has = "features" in requires
+    pool = CandidatePool.from_texts(
+        contexts, negatives, features=features if has else None, feature_names=FEATURES if has else None
+    )
+    if strange := sorted(set(requires) - {*pool.tables, *CONTEXT_TAGS, *_OPTIONAL}):
+        known = ", ".join(sorted({*pool.tables, *CONTEXT_TAGS, *_OPTIONAL}))
+        raise ContractError(f"{type(made).__name__}: it requires {', '.join(strange)}, and there are {known}.")
+    return pool
+
+
+_OPTIONAL = ("features", "tags")
+"""Tables that a pool may have, which filters require."""
+
+
+@contextmanager
+def _of_its_tables(filter: Filter) -> Iterator[None]:
+    """Tell a filter that reads a table without requiring it: of a pool without, it would end in the midst of work."""
+    try:
+        yield
+    except InputError as error:
+        if "no table features" in str(error) and "features" not in getattr(filter, "requires", ()):
+            raise ContractError(
+                f"{type(filter).__name__} reads features, which not every pool has, and does not require them. Write "
+                '`requires = ("features",)` into the class.'
+            ) from error
+        raise
+
+
+def _scored(filter: Filter, view: View) -> np.ndarray:
+    """The scores (n, m) of `view`; ContractError where it raises, or where they are none."""
+    with blaming(filter, "score"):
+        scores = filter.score(view)
+    if fault := score_fault(scores, view):
+        raise _broken(3, filter, fault)
+    return scores
 
 
 def _check_unchanged(sentence: int, filter: Filter, view: View) -> None:
@@ -70,27 +142,30 @@ def _check_unchanged(sentence: int, filter: Filter, view: View) -> None:
 
 def _check_scores(fitted: Filter, view: View, scores: np.ndarray, rng: np.random.Generator) -> None:
     n, m = view.shape
-    if not isinstance(scores, np.ndarray) or scores.shape != (n, m):
-        raise _broken(3, fitted, f"scores of a view {n} x {m} have shape {getattr(scores, 'shape', None)}")
-    if scores.dtype.kind != "f" or not np.isfinite(scores).all():
-        raise _broken(3, fitted, f"scores are not all finite floats (type {scores.dtype})")
-    if not _close(fitted.score(view), scores, 1e-5):
+    if not _close(_scored(fitted, view), scores, 1e-5):
         raise _broken(3, fitted, "scoring the same view twice gives two answers")
     order = rng.permuted(np.tile(np.arange(m), (n, 1)), axis=1)  # (n, m)
-    if not _close(fitted.score(view.permute(order)), np.take_along_axis(scores, order, axis=1), 1e-5):
+    if not _close(_scored(fitted, view.permute(order)), np.take_along_axis(scores, order, axis=1), 1e-5):
         raise _broken(3, fitted, "permuting the candidates changes their scores: a position leaks")
     some = rng.choice(n, n // 3, replace=False)
-    if not _close(fitted.score(view.take(some)), scores[some], 1e-4):
+    if not _close(_scored(fitted, view.take(some)), scores[some], 1e-4):
         raise _broken(3, fitted, "a row scored among fewer rows scores otherwise")
-    few = View(view.pool, view.rows[some], view.columns[some][:, :2])
-    if not _close(fitted.score(few), scores[some][:, :2], 1e-4):
-        raise _broken(3, fitted, "a candidate scored among fewer candidates scores otherwise")
-    heads = dict(fitted.member_scores(view)) if hasattr(fitted, "member_scores") else {}
+    heads = heads_of(fitted, view)
     if fitted.name in heads and not _close(heads[fitted.name], scores, 1e-5):
         raise _broken(3, fitted, f"member_scores has other scores under its own name, {fitted.name!r}")
+    if not getattr(fitted, "reads_rows", False):  # such a one audits, and takes part in no loop
+        _check_alone(fitted, view, scores, some, rng)
+
+
+def _check_alone(fitted: Filter, view: View, scores: np.ndarray, some: np.ndarray, rng: np.random.Generator) -> None:
+    """A candidate has the same score among fewer candidates, and alone."""
+    n, m = view.shape
+    few = View(view.pool, view.rows[some], view.columns[some][:, :2])
+    if not _close(_scored(fitted, few), scores[some][:, :2], 1e-4):
+        raise _broken(3, fitted, "a candidate scored among fewer candidates scores otherwise")
     rows, columns = rng.integers(n, size=N_ALONE), rng.integers(m, size=N_ALONE)
     each = [
-        fitted.score(View(view.pool, view.rows[[i]], view.columns[[i], [j]][:, None]))
+        _scored(fitted, View(view.pool, view.rows[[i]], view.columns[[i], [j]][:, None]))
         for i, j in zip(rows, columns, strict=True)
     ]
     if not _close(np.concatenate(each).ravel(), scores[rows, columns], 1e-4):
@@ -99,8 +174,8 @@ def _check_scores(fitted: Filter, view: View, scores: np.ndarray, rng: np.random
 
 def _check_same_rng(make: Callable[[], Filter], train: View, view: View, scores: np.ndarray, seed: int) -> None:
     again = make()
-    again.fit(train, rng=np.random.default_rng(seed))
-    if not _close(again.score(view), scores, 1e-5):
+    fit_filter(again, train, rng=np.random.default_rng(seed))
+    if not _close(_scored(again, view), scores, 1e-5):
         raise _broken(4, again, "two fits with the same rng score differently")
 
 
@@ -108,10 +183,50 @@ def _check_forgets(
     make: Callable[[], Filter], first: View, second: View, view: View, scores: np.ndarray, seed: int
 ) -> None:
     refitted = make()
-    refitted.fit(first, rng=np.random.default_rng(seed + 1))
-    refitted.fit(second, rng=np.random.default_rng(seed))
-    if not _close(refitted.score(view), scores, 1e-5):
+    fit_filter(refitted, first, rng=np.random.default_rng(seed + 1))
+    fit_filter(refitted, second, rng=np.random.default_rng(seed))
+    if not _close(_scored(refitted, view), scores, 1e-5):
         raise _broken(2, refitted, "a second fit scores otherwise than a fresh filter fitted on the same view")
+
+
+def _check_moves(make: Callable[[], Filter], fitted: Filter, view: View) -> None:
+    """Another filter that is given its state scores as it does, to the bit: workers score so."""
+    if not hasattr(fitted, "restore"):
+        return
+    if not isinstance(fitted, MovableFilter):
+        raise ContractError(f"{type(fitted).__name__}: it has a restore and no state() to give it.")
+    moved = make()
+    assert isinstance(moved, MovableFilter)
+    state = {name: table.copy() for name, table in state_of(fitted).items()}
+    restore_filter(moved, view.take(np.arange(1)), state)
+    scores, again, there = _scored(fitted, view), _scored(fitted, view), _scored(moved, view)
+    is_steady = np.array_equal(scores, again)
+    if not (np.array_equal(scores, there) if is_steady else _close(there, scores, 1e-5)):
+        raise ContractError(
+            f"{type(fitted).__name__}: a new filter that was given its state() by restore scores otherwise, so that "
+            "workers would make another run. Let state() have all that the last fit learnt, to the bit."
+        )
+
+
+def _check_learns_on(make: Callable[[], Filter], train: View, view: View, seed: int) -> None:
+    """Without a state `fit_on` is `fit`; from one it goes on the same in any process, and leaves it as it is."""
+    if not hasattr(make(), "fit_on"):
+        return
+    begun, plainly, gone_on = make(), make(), make()
+    if not isinstance(begun, LastingFilter) or not isinstance(gone_on, LastingFilter):
+        raise ContractError(f"{type(begun).__name__}: it has a fit_on and no state() to go on from.")
+    fit_filter_on(begun, train, None, rng=np.random.default_rng(seed))
+    fit_filter(plainly, train, rng=np.random.default_rng(seed))
+    if not _close(_scored(begun, view), _scored(plainly, view), 1e-5):
+        raise _broken(2, begun, "fit_on without a state scores otherwise than fit")
+    state = {name: table.copy() for name, table in state_of(begun).items()}
+    kept = {name: table.copy() for name, table in state.items()}
+    fit_filter_on(gone_on, train, state, rng=np.random.default_rng(seed + 1))
+    if any(not np.array_equal(table, kept[name]) for name, table in state.items()):
+        raise _broken(2, gone_on, "fit_on writes into the state that it is given")
+    fit_filter_on(begun, train, kept, rng=np.random.default_rng(seed + 1))
+    if not _close(_scored(begun, view), _scored(gone_on, view), 1e-5):
+        raise _broken(2, begun, "fit_on from the same state scores otherwise in a filter that was fitted before")
 
 
 _SENTENCES = {
@@ -129,4 +244,5 @@ def _broken(sentence: int, filter: Filter, how: str) -> ContractError:
 
 def _close(one: np.ndarray, two: np.ndarray, tolerance: float) -> bool:
     """Equal to within `tolerance` of the largest score."""
+    one, two = one.astype(np.float64), two.astype(np.float64)  # differences of whole numbers may wrap
     return one.shape == two.shape and bool(np.abs(one - two).max() <= tolerance * max(np.abs(two).max(), 1e-6))

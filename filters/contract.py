@@ -17,10 +17,20 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from swag_af.data.errors import ContractError, told
+from swag_af.data.errors import ContractError, FormatError, told
 from swag_af.data.files import plain
-from swag_af.data.own_code import arguments_of, is_own, name_and_source, source_of
+from swag_af.data.own_code import (
+    arguments_of,
+    blaming,
+    is_own,
+    name_and_source,
+    name_fault,
+    recorded,
+    requires_fault,
+    source_of,
+)
 from swag_af.data.pool.view import View
+from swag_af.data.records import parse_record
 
 
 @runtime_checkable
@@ -118,7 +128,8 @@ def settings_of(made: object) -> dict[str, Any]:
     source = source_of(made)
     own = {"source": source} if source else {}
     if hasattr(made, "settings"):
-        found = made.settings()
+        with blaming(made, "settings"):
+            found = made.settings()
         if not isinstance(found, Mapping):
             raise ContractError(f"{type(made).__name__}: settings() returned {type(found).__name__}, not a dict.")
     elif is_dataclass(made):
@@ -141,11 +152,12 @@ def fields_of(made: Any) -> dict[str, Any]:
 
 
 def _fault(setting: Any) -> str | None:
-    """Why JSON cannot hold it; None where it can, and of classes and functions."""
+    """Why no manifest can hold it; None where one can, and of classes and functions."""
     try:
-        json.dumps(_told(setting), default=plain)
-    except (TypeError, ValueError) as error:
-        return str(error)
+        made = json.loads(json.dumps(_told(setting), default=plain, allow_nan=False))
+        parse_record(made, object, told(setting), "")
+    except (TypeError, ValueError, RecursionError, FormatError) as error:
+        return str(error).strip(". ")
     return None
 
 
@@ -162,14 +174,22 @@ def _finite(value: Any) -> Any:
 def record_of_fit(filter: Filter) -> dict[str, Any]:
     """What the last fit of a filter says of itself, infinity and NaN as texts; empty for one that says nothing.
     ContractError for what a log cannot keep."""
-    said = filter.fit_record() if hasattr(filter, "fit_record") else {}
+    if not hasattr(filter, "fit_record"):
+        return {}
+    with blaming(filter, "fit_record", ADVICE):
+        said = filter.fit_record()
     try:
-        made: dict[str, Any] = json.loads(json.dumps(dict(said), default=plain), parse_constant=_CONSTANTS.get)
-    except (TypeError, ValueError) as error:
+        of = dict(said) if isinstance(said, Mapping) else said
+        made = json.loads(json.dumps(of, default=plain), parse_constant=_CONSTANTS.get)
+    except (TypeError, ValueError, RecursionError) as error:
+        made, why = None, f" ({error})"
+    else:
+        why = "" if isinstance(made, dict) else f" ({told(said)} is no dict)"
+    if why:
         raise ContractError(
-            f"filter {filter.name}: its fit_record cannot be kept ({error}). Return a dict of numbers, texts and lists."
-        ) from None
-    return made
+            f"filter {filter.name}: its fit_record cannot be kept{why}. Return a dict of numbers, texts and lists."
+        )
+    return recorded(made, f"filter {filter.name}: its fit_record", "Return a dict of numbers, texts and lists.")
 
 
 _CONSTANTS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
@@ -184,28 +204,88 @@ def check_is_filter(made: object, called: str) -> None:
     if isinstance(made, type):
         raise ContractError(f"filter {made.__name__}: this is a class. Give an object of it, {made.__name__}(...).")
     missing = [f"no method {name}" for name in ("fit", "score") if not callable(getattr(made, name, None))]
-    missing += [] if isinstance(getattr(made, "name", None), str) else ["no text `name`"]
+    missing += [fault for fault in (name_fault(made), requires_fault(made)) if fault]
     if missing:
         raise ContractError(f"filter {called}: it has {' and '.join(missing)}. `swag_af.check_filter` tests a class.")
 
 
+ADVICE = "`swag_af.check_filter` tries it with a traceback."
+
+
+def fit_filter(filter: Filter, view: View, *, rng: np.random.Generator) -> None:
+    """`filter.fit(view)`; ContractError where somebody's own raises."""
+    with blaming(filter, "fit", ADVICE):
+        filter.fit(view, rng=rng)
+
+
+def fit_filter_on(
+    filter: LastingFilter, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator
+) -> None:
+    """`filter.fit_on(view, state)`; ContractError where somebody's own raises."""
+    with blaming(filter, "fit_on", ADVICE):
+        filter.fit_on(view, state, rng=rng)
+
+
+def state_of(filter: LastingFilter | MovableFilter) -> dict[str, np.ndarray]:
+    """`filter.state()`; ContractError unless these are tables by name, which a file can keep."""
+    with blaming(filter, "state", ADVICE):
+        state: object = filter.state()
+    if isinstance(state, dict) and all(isinstance(name, str) and _is_table(one) for name, one in state.items()):
+        return state
+    raise ContractError(
+        f"{type(filter).__name__}.state gave {told(state)}, where a dict of numpy arrays by name is due. {ADVICE}"
+    )
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, np.ndarray) and not value.dtype.hasobject
+
+
+def restore_filter(filter: MovableFilter, view: View, state: dict[str, np.ndarray]) -> None:
+    """`filter.restore(view, state)`; ContractError where somebody's own raises."""
+    with blaming(filter, "restore", ADVICE):
+        filter.restore(view, state)
+
+
+def heads_of(filter: Filter, view: View) -> dict[str, np.ndarray]:
+    """What `filter.member_scores(view)` has, each finite numbers (n, m); empty where the filter has no such method."""
+    members = getattr(filter, "member_scores", None)
+    if members is None:
+        return {}
+    with blaming(filter, "member_scores", ADVICE):
+        heads: object = members(view)
+    if not isinstance(heads, Mapping) or not all(isinstance(head, str) for head in heads):
+        raise ContractError(
+            f"{type(filter).__name__}.member_scores gave {told(heads)}, where a dict of scores by name is due. {ADVICE}"
+        )
+    return {head: checked_scores(head, scores, view) for head, scores in heads.items()}
+
+
 def scores_of(filter: Filter, view: View) -> np.ndarray:
     """`filter.score(view)`; raises ContractError unless these are numbers (n, m), all of them finite."""
-    return checked_scores(filter.name, filter.score(view), view)
+    with blaming(filter, "score", ADVICE):
+        scores = filter.score(view)
+    return checked_scores(filter.name, scores, view)
 
 
 def checked_scores(head: str, scores: np.ndarray, view: View) -> np.ndarray:
-    """`scores` as they are; raises ContractError, which names the filter or its `head`, unless they are numbers (n, m),
-    all of them finite: one that is no number would be counted as right or wrong all the same."""
-    if not isinstance(scores, np.ndarray) or scores.shape != view.shape or scores.dtype.kind not in "fiu":
-        found = f"{scores.dtype} {scores.shape}" if isinstance(scores, np.ndarray) else told(scores)
-        fault = f"score gave {found}, where numbers {view.shape} are due, one a candidate"
-    elif not np.isfinite(scores).all():
-        n = int((~np.isfinite(scores)).sum())
-        fault = f"not all scores are finite ({n:,} of {scores.size:,} {'is' if n == 1 else 'are'} not)"
-    else:
-        return scores
-    raise ContractError(f"filter {head}: {fault}. `swag_af.check_filter` tests a class.")
+    """`scores` as they are; raises ContractError, which names the filter or its `head`, where they have a fault."""
+    if fault := score_fault(scores, view):
+        raise ContractError(f"filter {head}: {fault}. `swag_af.check_filter` tests a class.")
+    return scores
+
+
+def score_fault(scores: object, view: View) -> str:
+    """Why these are no scores of `view`: not numbers (n, m), or not all finite, and one that is no number would be
+    counted as right or wrong all the same. Empty where they are."""
+    if not isinstance(scores, np.ndarray):
+        return f"score gave {told(scores)}, where numbers {view.shape} are due, one a candidate"
+    is_plain = type(scores) in (np.ndarray, np.memmap)  # a matrix multiplies otherwise, a masked array hides some
+    if not is_plain or scores.shape != view.shape or scores.dtype.kind not in "fiu":
+        kind = "" if is_plain else f"a {type(scores).__name__} of "
+        return f"score gave {kind}{scores.dtype} {scores.shape}, where numbers {view.shape} are due, one a candidate"
+    n = int((~np.isfinite(scores)).sum())
+    return f"not all scores are finite ({n:,} of {scores.size:,} {'is' if n == 1 else 'are'} not)" if n else ""
 
 
 def score_in_parts(filter: Filter, view: View) -> np.ndarray:

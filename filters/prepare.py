@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from swag_af.data.errors import InputError
+from swag_af.data.own_code import blaming
 from swag_af.data.pool.folder import CONTEXT_TAGS, FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.filters.contract import Filter
+from swag_af.filters.contract import Filter, check_is_filter
 from swag_af.filters.registry import make_filter
 
 
@@ -22,9 +23,11 @@ def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str
     for entry in filters:
         try:
             one = make_filter(entry) if isinstance(entry, str) else entry
+            check_is_filter(one, type(one).__name__)
             place(one, device)
             made.append(one)
-            getattr(one, "check", lambda: None)()
+            with blaming(one, "check"):
+                getattr(one, "check", lambda: None)()
             _check_tables(one, pool)
         except InputError as fault:
             faults[str(fault)] = None

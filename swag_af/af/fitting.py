@@ -14,9 +14,10 @@ import numpy as np
 
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_arrays, remove, remove_leftovers, replacing
+from swag_af.data.own_code import is_own
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import deal, hold_out
-from swag_af.filters.contract import Filter, LastingFilter
+from swag_af.filters.contract import Filter, LastingFilter, fit_filter, fit_filter_on, state_of
 
 WARM = "warm"
 """The folder, within that of a run, of filters that go on."""
@@ -62,7 +63,7 @@ class FreshFitting:
 
     def fit(self, iteration: int, train: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> Filter:
         filter = filter_of(self.schedule, iteration)
-        filter.fit(self.pool.view(train, assigned), rng=rng)
+        fit_filter(filter, self.pool.view(train, assigned), rng=rng)
         return filter
 
     def begin(self, n_finished: int) -> None:
@@ -101,13 +102,13 @@ class FixedFitting:
         filter = filter_of(self.schedule, iteration)
         assert isinstance(filter, LastingFilter)
         view = self.pool.view(train, assigned)
-        filter.fit_on(view, self._state(iteration), rng=rng)
+        fit_filter_on(filter, view, self._state(iteration), rng=rng)
         return filter
 
     def keep(self, iteration: int) -> None:
         filter = filter_of(self.schedule, iteration)
         assert isinstance(filter, LastingFilter)
-        state = filter.state()
+        state = state_of(filter)
         if self.path is None:
             self.states[self._key(iteration)] = state
             return
@@ -184,7 +185,9 @@ def check_lasting(schedule: Sequence[Filter]) -> None:
     """Raise InputError unless all filters of the schedule can learn on from where they were."""
     others = dict.fromkeys(one.name for one in schedule if not isinstance(one, LastingFilter))
     if others:
+        is_own_one = any(is_own(one) for one in schedule if one.name in others)
+        how = " A class of your own can where it has `fit_on` and `state` (swag_af.filters.contract)."
         raise InputError(
             f"--splits fixed, together: {', '.join(others)} cannot go on from an earlier fit; mlp, bow, cnn, poslstm "
-            "and ensemble can. Take those, or leave --splits fresh."
+            f"and ensemble can. Take those, or leave --splits fresh.{how if is_own_one else ''}"
         )

@@ -20,6 +20,7 @@ from swag_af.af.options import AFOptions
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.manifests import MANIFEST, check_ours
+from swag_af.data.own_code import is_own
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -170,6 +171,11 @@ def _begun(
 def _check_reads_candidates(phases: list[tuple[str, Filter, int]]) -> None:
     """Raise InputError for a filter that reads the candidates of a row together: newcomers are scored without them."""
     for name, one, _ in phases:
+        if getattr(one, "reads_rows", False) and is_own(one):
+            raise InputError(
+                f"filter {name}: it reads the candidates of a row together (`reads_rows`), which audits can use and a "
+                "loop cannot: newcomers are scored without them. Name it in --audit, or take another for the loop."
+            )
         if getattr(one, "reads_rows", False):
             raise InputError(
                 f"filter {name}: with by=letter it reads all candidates of a row together, which audits can use and a "

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from swag_af.data.pool.view import View
-from swag_af.filters.contract import Filter, checked_scores
+from swag_af.filters.contract import Filter, heads_of, scores_of
 
 
 def accuracy(scores: np.ndarray) -> float:
@@ -17,11 +17,10 @@ def accuracy(scores: np.ndarray) -> float:
 
 def scores_by_head(filter: Filter, view: View) -> dict[str, np.ndarray]:
     """(n, m) scores of every head of the filter, the deciding one under the filter's name."""
-    members = getattr(filter, "member_scores", None)
-    heads = dict(members(view)) if members is not None else {}
+    heads = heads_of(filter, view)
     if filter.name not in heads:
-        heads[filter.name] = filter.score(view)
-    return {head: checked_scores(head, scores, view) for head, scores in heads.items()}
+        heads[filter.name] = scores_of(filter, view)
+    return heads
 
 
 def peak_memory_gb() -> float:

@@ -29,7 +29,15 @@ from swag_af.data.pool.view import View
 from swag_af.data.run import Run
 from swag_af.data.scale import standing_workers
 from swag_af.data.urls import command, url_of
-from swag_af.filters.contract import Filter, MovableFilter, parts_of, score_in_parts, scores_of
+from swag_af.filters.contract import (
+    Filter,
+    MovableFilter,
+    parts_of,
+    restore_filter,
+    score_in_parts,
+    scores_of,
+    state_of,
+)
 from swag_af.filters.threads import bits_of, deciding_threads, default_workers
 
 
@@ -210,7 +218,7 @@ class _ScoringJob:
             assert isinstance(filter, MovableFilter)
             with bits_of(self.plan.threads, schedule, exactly=True):
                 if latest[0] != block.iteration:
-                    filter.restore(view.take(np.arange(1)), block.state)
+                    restore_filter(filter, view.take(np.arange(1)), block.state)
                     latest[0] = block.iteration
                 return scores_of(filter, view)
 
@@ -234,6 +242,6 @@ class _Scoring:
         if len(parts) == 1 or not isinstance(filter, MovableFilter):
             return score_in_parts(filter, view)
         if self._learnt[0] != iteration:
-            self._learnt = iteration, filter.state()
+            self._learnt = iteration, state_of(filter)
         blocks = [_ScoreBlock(iteration, self._learnt[1], part.rows, part.columns) for part in parts]
         return np.concatenate(list(self._crew.map(blocks)))

@@ -30,6 +30,7 @@ from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_au
 from swag_af.data.interval import interval
 from swag_af.data.locks import clear_lock
 from swag_af.data.manifests import sha256_json
+from swag_af.data.own_code import said_of
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
@@ -37,7 +38,7 @@ from swag_af.data.progress import Advance, progress
 from swag_af.data.run import Run, open_run, verb_manifest
 from swag_af.data.scale import run_blocks
 from swag_af.data.splits import deal
-from swag_af.filters.contract import Filter, record_of_fit, settings_of
+from swag_af.filters.contract import ADVICE, Filter, record_of_fit, settings_of
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter
 
@@ -144,7 +145,7 @@ def audit_columns(
         scored = scores_by_fold(one, pool, columns, folds, rows=rows, seed=seed, after_fit=note_fit)
         hits, ranks = _ranked(one, scored, columns.shape)
         finding = _finding(hits, ranks, groups, n_folds=n_parts, seed=seed)
-        said = tuple(getattr(one, "said", list)())
+        said = tuple(said_of(one, ADVICE))
         told = tuple(fit for fit in fits if fit)
         name, settings = _name_of(entry, one), fingerprint(one)
         found.append(replace(finding, filter=name, settings=settings, said=said, fits=told))

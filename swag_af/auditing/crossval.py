@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.filters.contract import Filter, score_in_parts
+from swag_af.filters.contract import Filter, fit_filter, score_in_parts
 
 
 def rank_shares(scores: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ def scores_by_fold(
     fit_rngs = audit_rng(seed).spawn(1 + int(folds.max()))
     for fold, fit_rng in enumerate(fit_rngs):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        filter.fit(pool.view(rows[train], columns[train]), rng=fit_rng)
+        fit_filter(filter, pool.view(rows[train], columns[train]), rng=fit_rng)
         after_fit(filter)
         yield test, score_in_parts(filter, pool.view(rows[test], columns[test]))
 

@@ -10,10 +10,11 @@ from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_
 from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import several, takes_options
+from swag_af.data.own_code import said_of
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
-from swag_af.filters.contract import Filter
+from swag_af.filters.contract import ADVICE, Filter
 from swag_af.filters.prepare import check_devices, prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names, parse_schedule
 from swag_af.reporting.verb import REPORT, write_report
@@ -53,7 +54,7 @@ def run_filter(options: FilterOptions) -> Run:
         made_by={"verb": "filter", "options": told},
         workers=Workers(options.workers, options.where),
     )
-    for line in dict.fromkeys(line for one, _ in phases for line in getattr(one, "said", list)()):
+    for line in dict.fromkeys(line for one, _ in phases for line in said_of(one, ADVICE)):
         note(line)
     run.check_is_there()
     n_audits = len(audit_names) * len(due_iterations(run, options.audit_every, ended=True))

@@ -16,7 +16,6 @@ from dataclasses import MISSING, fields, is_dataclass
 from errno import EDQUOT, EFBIG, EMFILE, ENOSPC
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import swag_af
@@ -207,6 +206,8 @@ def _stop_for_bug(arguments: Sequence[str]) -> None:
     import tempfile
     import traceback
 
+    from swag_af.data.own_code import raised_at  # not above: it loads numpy
+
     error = sys.exception()
     called = f"swag-af {swag_af.__version__}, Python {sys.version.split()[0]}: {' '.join(arguments)}"
     report = f"{called}\n\n{traceback.format_exc()}"
@@ -220,29 +221,11 @@ def _stop_for_bug(arguments: Sequence[str]) -> None:
         kept = ""
     said = in_one_line(error) if error else ""
     fault, shown = f"{type(error).__name__}: {said}", "SWAG_AF_TRACEBACK=1 shows the traceback."
-    own = _own_code(error.__traceback__ if error else None)
+    own = raised_at(error.__traceback__ if error else None)
     if own:
         _stop(f"{own}: {fault}. {f'The traceback is in {kept}; ' if kept else ''}{shown}", 2)
     where = f"Please report it with {kept}, which says where" if kept else "Please report it"
     _stop(f"a bug in swag-af, not a mistake of yours ({fault}). {where}; {shown}", 70)
-
-
-def _own_code(trace: TracebackType | None) -> str | None:
-    """The file and line of the user's own code that raised, a filter's for example; None where it was ours.
-
-    Libraries raise for those who call them: of the frames the innermost counts that is of no library.
-    """
-    import sysconfig
-    import traceback
-
-    libraries = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
-    for frame, line in reversed(list(traceback.walk_tb(trace))):
-        module, file = str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename
-        if module.partition(".")[0] == "swag_af":
-            return None
-        if not file.startswith((*libraries, "<")):
-            return f"{file}, line {line}, in {frame.f_code.co_name}"
-    return None
 
 
 def parse(arguments: Sequence[str]) -> Any:

@@ -18,7 +18,7 @@ from swag_af.data.files import read_array, write_array
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import deal, hold_out
-from swag_af.filters.contract import Filter, score_in_parts
+from swag_af.filters.contract import Filter, fit_filter, score_in_parts
 
 MANY = 99
 """Random candidates that held-out gold is compared with, at most, where it meets many."""
@@ -108,7 +108,7 @@ class Fits:
         path, (test, columns) = self.folder / f"{name}.npy", scored
         if not path.exists():
             one, (train, assigned) = self.filters[filter], fitted
-            one.fit(self.pool.view(self.rows[train], assigned), rng=self.rng(seed, name.encode()))
+            fit_filter(one, self.pool.view(self.rows[train], assigned), rng=self.rng(seed, name.encode()))
             found = np.asarray(score_in_parts(one, self.pool.view(self.rows[test], columns)), np.float64)
             write_array(path, found)
         self.done(self.filters[filter].name)

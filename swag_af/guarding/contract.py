@@ -10,13 +10,16 @@ A guard compares candidates with gold, so it learns nothing from them, and no fi
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from swag_af.data.errors import ContractError, InputError
+from swag_af.data.errors import ContractError, InputError, told
 from swag_af.data.manifests import as_read
+from swag_af.data.own_code import name_fault, recorded, requires_fault
 from swag_af.data.pool.view import View
+from swag_af.data.records import GuardEntry
 from swag_af.data.registry import Registry
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import parse_names
@@ -80,14 +83,15 @@ class Chosen:
         return as_read({"guard": GUARDS.parted(self.spelled)[0], **settings_of(self.guard)})
 
     def record(self) -> dict[str, Any]:
-        """For the manifest of the pool."""
-        return {
+        """For the manifest of the pool; ContractError for what none can hold."""
+        made = {
             "name": self.guard.name,
             "threshold": self.threshold,
             "excludes": self.excludes,
             "about": getattr(self.guard, "about", "could be right"),
             "settings": self.settings,
         }
+        return recorded(made, f"guard {self.spelled}: its record", kind=GuardEntry)
 
 
 def chosen_guards(options: GuardOptions) -> list[Chosen]:
@@ -127,16 +131,29 @@ def _made(name: str, options: GuardOptions) -> Guard:
     if asks and options.workers > 1:
         raise InputError(f"--workers {options.workers}: {name} is asked by one process, as far as --concurrency goes.")
     guard: Guard = GUARDS.make(name, **({"options": options.endpoint} if asks else {}))
-    needed = {"name": str, "threshold": int | float}
-    lacking = [f"`{one}`" for one, kind in needed.items() if not isinstance(getattr(guard, one, None), kind)]
-    lacking += [] if callable(getattr(guard, "score", None)) else ["`score`"]
-    if not lacking and not math.isfinite(guard.threshold):
-        lacking = ["finite `threshold`"]
-    if lacking:
+    if faults := faults_of(guard):
         raise ContractError(
-            f"guard {name}: a {type(guard).__name__} has no {', '.join(lacking)}. `check_guard` says what one needs."
+            f"guard {name}: a {type(guard).__name__} has {', '.join(faults)}. `check_guard` says what one needs."
         )
     return guard
+
+
+def faults_of(guard: Any) -> list[str]:
+    """What a guard lacks, or has of another type than a pool's manifest can keep: `no text `name``."""
+    threshold, excludes = getattr(guard, "threshold", None), getattr(guard, "excludes", True)
+    about, is_share = getattr(guard, "about", ""), getattr(guard, "is_share", False)
+    number = float(threshold) if isinstance(threshold, Real) and not isinstance(threshold, bool) else None
+    tests = {
+        name_fault(guard): True,
+        "no number `threshold`": number is None,
+        f"no finite `threshold`, but {told(threshold)}": number is not None and not math.isfinite(number),
+        "no method `score`": not callable(getattr(guard, "score", None)),
+        f"an `excludes` that is not True or False, but {told(excludes)}": not isinstance(excludes, bool),
+        f"an `about` that is no text, but {told(about)}": not isinstance(about, str),
+        f"an `is_share` that is not True or False, but {told(is_share)}": not isinstance(is_share, bool),
+        requires_fault(guard): True,
+    }
+    return [fault for fault, is_so in tests.items() if fault and is_so]
 
 
 def _asks(name: str) -> bool:

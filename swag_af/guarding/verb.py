@@ -15,6 +15,7 @@ from swag_af.data.errors import ExhaustedError, InputError, takes_options
 from swag_af.data.files import read_array, read_json, remove, replacing, write_array, write_json
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable
+from swag_af.data.own_code import said_of
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
 from swag_af.data.pool.guarded import BEFORE, ROWS_DROPPED, guard_counts
 from swag_af.data.pool.pool import CandidatePool
@@ -63,7 +64,7 @@ def _guarded(options: GuardOptions) -> CandidatePool:
         pool = _switched(pool, work / WHOLE)  # of a run that was killed while it wrote its tables
     chosen, asked = _checked(pool, options)
     score_all(asked, chosen, work, workers=options.workers)
-    for line in (line for one in chosen for line in getattr(one.guard, "said", list)()):
+    for line in (line for one in chosen for line in said_of(one.guard)):
         note(line)
     arrays = _tables(asked, chosen, work)
     records = {"guards": [one.record() for one in chosen]}
@@ -87,6 +88,7 @@ def _checked(pool: CandidatePool, options: GuardOptions) -> tuple[list[Chosen], 
     chosen = chosen_guards(options)
     pool.check_tables((*TEXT_TABLES, *GUARD_TABLES) if options.out is None else None)
     for one in chosen:
+        one.record()  # what no manifest can hold is told before it is needed
         pool.require(*getattr(one.guard, "requires", ()))
         with GUARDS.blaming(one.spelled, "check"):
             getattr(one.guard, "check", lambda: None)()

@@ -28,7 +28,7 @@ from swag_af.auditing.probes.inputs import Source, find_input, input_names, othe
 from swag_af.auditing.probes.probe import check_models, model_name, planned, probe, probes
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
 from swag_af.auditing.ranking import gold_probabilities, hits
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, InputError
 from swag_af.data.extras import install
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
@@ -504,13 +504,48 @@ def test_a_model_of_ones_own_by_name() -> None:
     assert found.model == "slow.probes:PlainTfidf"
 
 
-def test_scores_that_are_not_one_for_each_label_are_refused() -> None:
-    class Wrong(Watching):
-        def score(self, texts: list[str]) -> np.ndarray:
-            return np.zeros(len(texts))
+class FlatScores(Watching):
+    def score(self, texts: list[str]) -> Any:
+        return np.zeros(len(texts))
 
-    with pytest.raises(InputError, match=r"model watching: score gave \(16,\)"):
-        probe(make_choices(20), "options", Wrong())  # type: ignore[arg-type]
+
+class NotFinite(Watching):
+    def score(self, texts: list[str]) -> Any:
+        return np.full((len(texts), 2), np.nan)
+
+
+class NoScores(Watching):
+    def score(self, texts: list[str]) -> Any:
+        return None
+
+
+class Unfitted(Watching):
+    def score(self, texts: list[str]) -> Any:
+        return {}["weights"]
+
+
+class WithoutRng(Watching):
+    def fit(self, texts: Any, labels: Any, n_labels: int) -> None:  # the mistake
+        return
+
+
+WRONG = {
+    "FlatScores": r"model watching: score gave \(16,\), where \(16, 2\) is due",
+    "NotFinite": "model watching: score gave 32 of 32 numbers that are not finite",
+    "NoScores": "model watching: score gave (None|nan)",
+    "Unfitted": r"Unfitted\.score raised KeyError \('weights'\).*test_probes.py, line",
+    "WithoutRng": r"WithoutRng\.fit raised TypeError .*'rng'",
+}
+
+
+@pytest.mark.parametrize(("name", "said"), WRONG.items(), ids=WRONG)
+def test_a_mistake_in_a_model_of_the_users_ends_the_audit(name: str, said: str) -> None:
+    """A model that somebody names and that gives no scores was left out with a note far below, and exit code 0."""
+    made: Any = globals()[name]()
+    with pytest.raises(ContractError, match=said):
+        probe(make_choices(20), "options", made)
+    with pytest.raises(ContractError, match=said):
+        probes(make_choices(20), group(make_choices(20)), models=[f"test_probes:{name}"], inputs=["options"])
 
 
 def test_an_unknown_model_is_an_error_with_near_matches() -> None:

@@ -154,7 +154,7 @@ class Nameless:
 MISTAKES = {
     "Raising": "its score raised KeyError .'boom'.. `swag_af.check_guard`",
     "TwoTables": "its score raised TypeError .*missing 1 required positional argument.*check_guard",
-    "Nameless": "a Nameless has no `name`, `threshold`, `score`. `check_guard`",
+    "Nameless": "a Nameless has no text `name`, no number `threshold`, no method `score`. `check_guard`",
 }
 
 
@@ -166,6 +166,60 @@ def test_a_mistake_in_a_guard_of_the_users_is_one_line(folder: Path, name: str, 
     assert name in str(raised.value)
     assert "\n" not in str(raised.value)
     assert contents(folder) == before
+
+
+class Unfit:
+    """A guard but for one attribute."""
+
+    name: ClassVar[Any] = "unfit"
+    threshold: ClassVar[Any] = 0.5
+    fault: ClassVar[str] = ""
+
+    def score(self, view: View) -> np.ndarray:
+        return np.zeros(view.shape)
+
+
+UNFIT: dict[str, tuple[dict[str, Any], str]] = {
+    "about none": ({"about": None}, "an `about` that is no text, but None"),
+    "about a number": ({"about": 3}, "an `about` that is no text, but 3"),
+    "no name": ({"name": None}, "no text `name`"),
+    "two lines": ({"name": "a\nb"}, "a `name` that nobody can read"),
+    "threshold nan": ({"threshold": float("nan")}, "no finite `threshold`, but nan"),
+    "threshold a text": ({"threshold": "0.5"}, "no number `threshold`"),
+    "excludes a text": ({"excludes": "no"}, "an `excludes` that is not True or False, but 'no'"),
+    "requires a text": ({"requires": "features"}, "a `requires` 'features', where names of tables are due"),
+    "settings": ({"settings": lambda self: {"a": object()}}, "its setting 'a' cannot be kept"),
+    "settings nan": ({"settings": lambda self: {"a": [float("nan")]}}, "its setting 'a' cannot be kept"),
+    "settings raise": ({"settings": lambda self: {}["a"]}, r"settings raised KeyError"),
+}
+
+
+@pytest.mark.parametrize(("attributes", "said"), UNFIT.values(), ids=UNFIT)
+def test_what_no_manifest_can_keep_of_a_guard_is_told_before_any_work(
+    folder: Path, attributes: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A good pool was left with a manifest that no verb could read."""
+    for name, value in attributes.items():
+        monkeypatch.setattr(Unfit, name, value, raising=False)
+    before = contents(folder)
+    with pytest.raises(ContractError, match=said):
+        guard(GuardOptions(folder, by="test_guard:Unfit"))
+    assert contents(folder) == before
+    with pytest.raises(ContractError, match=said):
+        check_guard(Unfit)
+
+
+def test_a_threshold_of_numpy_is_a_number(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Unfit, "threshold", np.float32(0.5))
+    check_guard(Unfit)
+    assert guard(GuardOptions(folder, by="test_guard:Unfit")).manifest["guards"][0]["threshold"] == 0.5
+
+
+def test_check_guard_tells_what_a_class_lacks_and_what_it_raises() -> None:
+    with pytest.raises(ContractError, match="no method `score`"):
+        check_guard(Nameless)
+    with pytest.raises(ContractError, match=r"Raising\.score raised KeyError"):
+        check_guard(Raising)
 
 
 def test_every_candidate_is_asked_about_once_and_flagged_as_it_should_be(folder: Path) -> None:

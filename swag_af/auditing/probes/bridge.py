@@ -18,12 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.auditing.probes.inputs import Reading
-from swag_af.auditing.probes.models import Scorer, answers_of, with_unseen
+from swag_af.auditing.probes.models import Scorer, answers_of, label_scores, with_unseen
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
+from swag_af.data.own_code import blaming
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.wording import comparable
-from swag_af.filters.contract import ClassFilter, Filter, score_in_parts
+from swag_af.filters.contract import ClassFilter, Filter, fit_filter, score_in_parts
 from swag_af.filters.prepare import prepare
 
 _BLANK = "."
@@ -49,7 +50,8 @@ class FilterScorer:
         """As `Scorer` says; options of a row that are all the same have 0."""
         usable = np.isin(fitted, self.rows)
         rows, gold = fitted[usable], self.candidates.of_option[self.offsets[:-1][fitted] + answers][usable]
-        self.filter.fit(self.pool.view(np.searchsorted(self.rows, rows), self._gold_first(rows, gold)), rng=rng)
+        view = self.pool.view(np.searchsorted(self.rows, rows), self._gold_first(rows, gold))
+        fit_filter(self.filter, view, rng=rng)
         scores = np.zeros(int(self.offsets[-1]))
         mine = scored[np.isin(scored, self.rows)]
         if len(mine):
@@ -78,7 +80,8 @@ class ClassScorer:
     def __init__(self, filter: Filter, reading: Reading, groups: np.ndarray):
         """As `FilterScorer`; raises InputError for a filter that cannot be used."""
         assert isinstance(filter, ClassFilter)
-        getattr(filter, "check", lambda: None)()
+        with blaming(filter, "check"):
+            getattr(filter, "check", lambda: None)()
         self.filter: ClassFilter = filter
         self.groups, self.n_labels = groups, int(reading.texts.offsets[1])
         pieces, strings = reading.pieces.tolist(), reading.strings
@@ -89,8 +92,11 @@ class ClassScorer:
         self, fitted: np.ndarray, answers: np.ndarray, scored: np.ndarray, *, rng: np.random.Generator
     ) -> np.ndarray:
         """As `Scorer` says; a class that no fitted text has is never named."""
-        self.filter.fit_classes(*self._sides(fitted), answers, self.n_labels, self.groups[fitted], rng=rng)
-        scores = np.asarray(self.filter.score_classes(*self._sides(scored)), np.float64)
+        with blaming(self.filter, "fit_classes"):
+            self.filter.fit_classes(*self._sides(fitted), answers, self.n_labels, self.groups[fitted], rng=rng)
+        with blaming(self.filter, "score_classes"):
+            given = self.filter.score_classes(*self._sides(scored))
+        scores = label_scores(given, (len(scored), self.n_labels), f"{type(self.filter).__name__}.score_classes")
         found = np.unique(answers)
         return with_unseen(scores[:, found], found, self.n_labels).ravel()
 

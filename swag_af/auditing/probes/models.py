@@ -26,8 +26,9 @@ import numpy as np
 
 from swag_af.auditing.probes.inputs import Reading
 from swag_af.auditing.probes.words import ngram_counts
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, told
 from swag_af.data.instances.instances import Texts
+from swag_af.data.own_code import blaming
 from swag_af.filters.fast_text import FastText, FastTextSettings, train
 
 NEVER = 20.0
@@ -191,14 +192,30 @@ class OfStrings:
     def fit(self, entries: np.ndarray, labels: np.ndarray, n_labels: int, *, rng: np.random.Generator) -> None:
         """Learn `labels` (q,) of `entries` (q,)."""
         self.n_labels = n_labels
-        self.model.fit([self.strings[i] for i in entries.tolist()], labels, n_labels, rng=rng)
+        with blaming(self.model, "fit", _HOW):
+            self.model.fit([self.strings[i] for i in entries.tolist()], labels, n_labels, rng=rng)
 
     def score(self, entries: np.ndarray) -> np.ndarray:
-        """(q, n_labels); raises InputError for scores of another shape, or that are not finite."""
-        scores = np.asarray(self.model.score([self.strings[i] for i in entries.tolist()]), np.float64)
-        if scores.shape != (len(entries), self.n_labels) or not np.isfinite(scores).all():
-            raise InputError(
-                f"model {self.model.name}: score gave {scores.shape}, not all finite, where "
-                f"({len(entries)}, {self.n_labels}) is due: one finite number for each text and label."
-            )
-        return scores
+        """(q, n_labels); raises ContractError for scores of another shape, or that are not finite."""
+        with blaming(self.model, "score", _HOW):
+            given = self.model.score([self.strings[i] for i in entries.tolist()])
+        return label_scores(given, (len(entries), self.n_labels), f"model {self.model.name}: score")
+
+
+_HOW = "`swag_af.auditing.probes.models` says how it is asked."
+
+
+def label_scores(given: Any, due: tuple[int, int], whose: str) -> np.ndarray:
+    """`given` as numbers (q, n_labels); raises ContractError for another shape, and for what is not finite."""
+    try:
+        scores = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise ContractError(f"{whose} gave {told(given)}, where numbers {due} are due. {_HOW}") from None
+    if scores.shape != due:
+        found = told(given) if scores.ndim == 0 else str(scores.shape)
+        raise ContractError(
+            f"{whose} gave {found}, where {due} is due: one finite number for each text and label. {_HOW}"
+        )
+    if n := int((~np.isfinite(scores)).sum()):
+        raise ContractError(f"{whose} gave {n:,} of {scores.size:,} numbers that are not finite. {_HOW}")
+    return scores

@@ -41,6 +41,7 @@ from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.published import published_pairs, split_pairs
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.own_code import said_of
 from swag_af.data.progress import Advance, note
 from swag_af.data.scale import is_here, run_blocks
 from swag_af.filters.contract import Filter, settings_of
@@ -317,7 +318,7 @@ class _Bench:
             if instances.kind == "classes" and task.folds != "split":
                 found = with_all_shares(found, instances.answers[fitted], instances.answers, len(instances.classes))
             scores[answers_of(scored, instances.offsets)] = found
-        for line in getattr(getattr(scorer, "filter", None), "said", list)():
+        for line in said_of(getattr(scorer, "filter", None)):
             note(f"{line}; it read {task.input}")
         given = self.sorted.rows[rows]  # (n,) in the order that was given
         order = np.argsort(given)
