@@ -1,14 +1,16 @@
 """`check_generator`, which tests the four sentences of the contract on anyone's class."""
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Generator as Yielding
 from dataclasses import replace
+from typing import Any
 
 from swag_af.data.context import Context
-from swag_af.data.contracts import broken, constructor_fault, factory_of
-from swag_af.data.errors import ContractError
+from swag_af.data.contracts import broken, constructor_fault, factory_of, lacking
+from swag_af.data.errors import ContractError, InputError, told
+from swag_af.data.own_code import blaming
 from swag_af.data.text.wording import comparable, is_readable
-from swag_af.lm.contract import Generator, answer_fault, record_of
+from swag_af.lm.contract import ADVICE, Generated, Generator, answer_fault, record_of
 
 
 def check_generator(
@@ -20,9 +22,9 @@ def check_generator(
     least four that it can continue; it is asked for `n_negatives` endings of each, nine times.
     """
     if len(contexts) < 4:
-        raise ValueError(f"{len(contexts)} contexts: check_generator needs four at least.")
+        raise InputError(f"{len(contexts)} contexts: check_generator needs four at least.")
     make: Callable[[], Generator] = factory_of(generator_or_factory, "generate")
-    fault = constructor_fault(make)
+    fault = lacking(make(), "generate") or constructor_fault(make)
     if fault is not None:
         raise _broken(1, make(), fault)
     made = _answers(make(), contexts, n_negatives, seed=0)
@@ -40,7 +42,7 @@ def _answers(
 ) -> list[tuple[str, ...]]:
     """The endings of each context, in order, empty where there is a reason for none."""
     found: dict[int, tuple[str, ...]] = {}
-    for answer in generator.generate(contexts, n_negatives, seed=seed):
+    for answer in _asked(generator, contexts, n_negatives, seed):
         if fault := answer_fault(answer, len(contexts), n_negatives):
             raise _broken(2, generator, fault)
         if answer.position in found:
@@ -50,6 +52,15 @@ def _answers(
     if missing:
         raise _broken(2, generator, f"{missing} of {len(contexts)} contexts are not answered")
     return [found[position] for position in range(len(contexts))]
+
+
+def _asked(generator: Generator, contexts: Sequence[Context], n_negatives: int, seed: int) -> Yielding[Generated]:
+    """Its answers; ContractError, whose cause has the traceback, where it raises."""
+    with blaming(generator, "generate"):
+        answers: object = generator.generate(contexts, n_negatives, seed=seed)
+        if not isinstance(answers, Iterable):
+            raise _broken(2, generator, f"generate gave {told(answers)}, where answers are due")
+        yield from answers
 
 
 def _check_endings(
@@ -102,10 +113,9 @@ def _check_resuming(
 ) -> None:
     """Stopped after its first answer, and asked about the rest: by the same generator, and by a new one."""
     stopped = make()
-    answers = iter(stopped.generate(contexts, n_negatives, seed=0))
+    answers = _asked(stopped, contexts, n_negatives, 0)
     first = next(answers).position
-    if close := getattr(answers, "close", None):
-        close()
+    answers.close()
     rest = [position for position in range(len(contexts)) if position != first]
     for generator in (stopped, make()):
         again = _answers(generator, [contexts[position] for position in rest], n_negatives, seed=0)
@@ -116,13 +126,20 @@ def _check_resuming(
 def _check_record(make: Callable[[], Generator], contexts: Sequence[Context], n_negatives: int) -> None:
     """What it says of itself is JSON, and the same before and after generating."""
     generator = make()
-    try:
-        before = json.dumps(record_of(generator), sort_keys=True, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise _broken(1, generator, f"its record() is no JSON object ({error})") from None
+    before = _record(generator)
+    if before != _record(make()):
+        raise _broken(1, generator, "two constructions have other record()s")
     _answers(generator, contexts, n_negatives, seed=0)
-    if before != json.dumps(record_of(generator), sort_keys=True):
+    if before != _record(generator):
         raise _broken(1, generator, "its record() changes while it generates")
+
+
+def _record(generator: Generator) -> dict[str, Any]:
+    try:
+        with blaming(generator, "record"):
+            return record_of(generator)
+    except ContractError as error:
+        raise _broken(1, generator, str(error).removesuffix(f" {ADVICE}").strip(".")) from error
 
 
 _SENTENCES = {

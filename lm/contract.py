@@ -30,6 +30,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from swag_af.data.context import Context
 from swag_af.data.errors import told
+from swag_af.data.own_code import recorded
+from swag_af.data.records import OwnRecord
 
 DRAWN_OUT = "too_few_distinct_endings"
 """The reason of a context that was given up."""
@@ -106,9 +108,17 @@ def _type_fault(answer: object) -> str:
 
 
 def record_of(generator: Generator) -> dict[str, Any]:
-    """What `generator` says of itself; empty where it has no `record`."""
+    """What `generator` says of itself, as a pool keeps it; empty where it has no `record`.
+
+    Raises ContractError for what is no JSON object, or what no reader of pools takes: a `model` that is no text.
+    """
     record = getattr(generator, "record", None)
-    return dict(record()) if record is not None else {}
+    if record is None:
+        return {}
+    return recorded(record(), f"{type(generator).__name__}: its record()", ADVICE, kind=OwnRecord)
+
+
+ADVICE = "`check_generator` says more."
 
 
 _HASHED = ("files", "weights")

@@ -10,6 +10,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.lm.contract import deciding
 from swag_af.lm.options import FeaturesOptions
 from swag_af.lm.scorers import table
+from swag_af.lm.scorers.contract import record_of
 from swag_af.lm.scorers.registry import SCORERS, make_scorer, settings_of
 from swag_af.lm.texts.settings import check_alone
 
@@ -55,7 +56,7 @@ def _check_same_scorer(pool: CandidatePool, options: FeaturesOptions, settings: 
     """Raise InputError unless the table that there is was made by this scorer."""
     made_by = pool.manifest.get("features_by") or {}
     scorer = make_scorer(options.scorer, **settings)
-    now = {"scorer": scorer.name, **deciding(scorer.record())}
+    now = {"scorer": scorer.name, **deciding(record_of(scorer))}
     now |= {"source_sha256": source_of(scorer)} if "source_sha256" in made_by else {}
     if any(made_by.get(key) != value for key, value in now.items()):
         raise InputError(

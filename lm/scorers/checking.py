@@ -1,14 +1,16 @@
 """`check_scorer`, which tests the four sentences of the contract on anyone's class."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.contracts import broken, constructor_fault, factory_of
-from swag_af.data.errors import ContractError
-from swag_af.lm.scorers.contract import COLUMNS, Scorer
+from swag_af.data.contracts import broken, constructor_fault, factory_of, lacking
+from swag_af.data.errors import ContractError, InputError, told
+from swag_af.data.own_code import blaming
+from swag_af.lm.scorers.contract import ADVICE, Scorer, answer_fault, columns_of, record_of
 
 Make = Callable[[], Scorer]
 Values = list[np.ndarray]
@@ -29,26 +31,45 @@ def check_scorer(
     with what else is asked for: 0 of what runs here on a CPU; a server that batches rounds otherwise.
     """
     if len(contexts) < 4 or len(contexts) != len(endings) or min(map(len, endings)) < 3:
-        raise ValueError("check_scorer needs four contexts at least, and three endings of each.")
+        raise InputError("check_scorer needs four contexts at least, and three endings of each.")
     make: Make = factory_of(scorer_or_factory, "score")
-    fault = constructor_fault(make)
+    fault = lacking(make(), "score", "record") or constructor_fault(make)
     if fault is not None:
         raise _broken(1, make(), fault)
-    made = _scored(make(), contexts, endings)
+    scorer = make()
+    record = _record(scorer)
+    if record != _record(make()):
+        raise _broken(1, scorer, "two constructions have other record()s")
+    made = _scored(scorer, contexts, endings)
+    if record != _record(scorer):
+        raise _broken(1, scorer, "its record() changes when it scores")
     _check_company(make, contexts, endings, made, tolerance)
     _check_reading(make(), contexts, endings, made)
 
 
+def _record(scorer: Scorer) -> dict[str, Any]:
+    try:
+        with blaming(scorer, "record"):
+            return record_of(scorer)
+    except ContractError as error:
+        raise _broken(1, scorer, str(error).removesuffix(f" {ADVICE}").strip(".")) from error
+
+
 def _scored(scorer: Scorer, contexts: Sequence[Context], endings: Sequence[Sequence[str]]) -> Values:
-    columns = tuple(scorer.columns)
-    if not columns or columns != tuple(name for name in COLUMNS if name in columns):
-        raise _broken(2, scorer, f"its columns are {', '.join(columns) or 'none'}; there are {', '.join(COLUMNS)}")
-    made = list(scorer.score(contexts, endings))
-    if len(made) != len(contexts):
-        raise _broken(2, scorer, f"{len(made)} answers for {len(contexts)} contexts")
+    try:
+        with blaming(scorer, "columns"):
+            columns = columns_of(scorer)
+    except ContractError as error:
+        raise _broken(2, scorer, str(error)) from error
+    with blaming(scorer, "score"):
+        answers: object = scorer.score(contexts, endings)
+        made = list(answers) if isinstance(answers, Iterable) else None
+    if made is None or len(made) != len(contexts):
+        given = told(answers) if made is None else f"{len(made)} answers"
+        raise _broken(2, scorer, f"{given} for {len(contexts)} contexts")
     for position, (values, mine) in enumerate(zip(made, endings, strict=True)):
-        if values.shape != (len(mine), len(columns)):
-            raise _broken(2, scorer, f"context {position} has {values.shape}, not {(len(mine), len(columns))}")
+        if fault := answer_fault(values, (len(mine), len(columns))):
+            raise _broken(2, scorer, f"context {position} has {fault}")
         if not np.isfinite(values).all() or (values < 0).any():
             raise _broken(2, scorer, f"context {position} has values that are not finite or below 0")
     return made
@@ -68,6 +89,12 @@ def _check_company(
     check(back, made, "values depend on the order of the endings")
     fewer = _scored(make(), contexts[1:3], [mine[:2] for mine in endings[1:3]])
     check(fewer, [values[:2] for values in made[1:3]], "an ending has another value when fewer are scored with it")
+    longer = _scored(make(), contexts[:2], [[*mine, " ".join(mine)] for mine in endings[:2]])
+    check([values[:-1] for values in longer], made[:2], "an ending has another value when a longer one is scored too")
+    for position, mine in enumerate(endings[:2]):
+        i = list(mine).index(min(mine, key=len))
+        alone = _scored(make(), [contexts[position]], [[mine[i]]])
+        check(alone, [made[position][[i]]], "an ending that is scored alone has another value")
     golds = [replace(context, gold="is something else altogether.") for context in contexts]
     check(_scored(make(), golds, endings), made, "values depend on gold")
     used = make()

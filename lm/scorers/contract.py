@@ -23,13 +23,16 @@ The paper's models have `ending_alone` and `context_given_ending` from a second 
 (Zellers et al. 2018, A.3). Lengths are no business of a scorer: they are counted in our tokens for all of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.errors import ContractError, told
+from swag_af.data.own_code import recorded
 from swag_af.data.pool.folder import FEATURES
+from swag_af.data.records import OwnRecord
 
 COLUMNS = FEATURES[:5]
 """Every likelihood column, in the order in which scorers give theirs."""
@@ -67,3 +70,50 @@ class Scorer(Protocol):
         left out, the model may have. Holds no key and no password.
         """
         ...
+
+
+def columns_of(scorer: Scorer) -> tuple[str, ...]:
+    """What it can give; ContractError unless these are of `COLUMNS`, each once and in their order."""
+    columns: object = scorer.columns
+    if isinstance(columns, list | tuple) and columns and tuple(columns) == tuple(c for c in COLUMNS if c in columns):
+        return tuple(columns)
+    are_texts = isinstance(columns, list | tuple) and all(isinstance(one, str) for one in columns)
+    said = ", ".join(columns) or "none" if isinstance(columns, list | tuple) and are_texts else told(columns)
+    raise ContractError(
+        f"{type(scorer).__name__}: its columns are {said}; there are {', '.join(COLUMNS)}, each once and in this order"
+    )
+
+
+def record_of(scorer: Scorer) -> dict[str, Any]:
+    """What it says of itself, as a manifest keeps it; ContractError for what none can hold."""
+    return recorded(scorer.record(), f"{type(scorer).__name__}: its record()", ADVICE, kind=OwnRecord)
+
+
+ADVICE = "`check_scorer` says more."
+
+
+def answers_of(
+    scorer: Scorer, contexts: Sequence[Context], endings: Sequence[Sequence[str]], n_columns: int
+) -> Iterator[np.ndarray]:
+    """What it answers for each of n contexts; ContractError unless that is a table (K, columns) of its endings."""
+    answers: object = scorer.score(contexts, endings)
+    if not isinstance(answers, Iterable):
+        raise ContractError(f"{type(scorer).__name__}: score gave {told(answers)}, where a table a context is due")
+    n = 0
+    for n, values in enumerate(answers, start=1):
+        if n > len(contexts):
+            raise ContractError(f"{type(scorer).__name__}: more than {len(contexts)} answers for as many contexts")
+        if fault := answer_fault(values, (len(endings[n - 1]), n_columns)):
+            raise ContractError(f"{type(scorer).__name__}: context {n - 1} has {fault}")
+        yield values
+    if n < len(contexts):
+        raise ContractError(f"{type(scorer).__name__}: {n} answers for {len(contexts)} contexts")
+
+
+def answer_fault(values: object, due: tuple[int, int]) -> str:
+    """What is wrong with the answer for a context, where numbers (K, columns) are due; empty if nothing is."""
+    if not isinstance(values, np.ndarray):
+        return f"{told(values)}, not an array {due}"
+    if values.dtype.kind not in "fiu":
+        return f"a table of {values.dtype}, not of numbers"
+    return f"{values.shape}, not {due}" if values.shape != due else ""

@@ -25,7 +25,7 @@ from swag_af.data.progress import progress
 from swag_af.data.scale import Job, run_blocks
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.lm.contract import deciding
-from swag_af.lm.scorers.contract import COLUMNS, LENGTHS, Scorer
+from swag_af.lm.scorers.contract import COLUMNS, LENGTHS, Scorer, answers_of, columns_of, record_of
 from swag_af.lm.scorers.registry import SCORERS, make_scorer
 from swag_af.nn.threads import pair, threads
 
@@ -169,11 +169,11 @@ def _shards_to_do(pool: CandidatePool, plan: Plan) -> list[tuple[Path, list[Bloc
 def scored(pool: CandidatePool, scorer: Scorer, rows: np.ndarray) -> np.ndarray:
     """(n, K, F) float32 of `rows` (n,): the scorer's columns, then the three lengths in our tokens; 0 where a row has
     fewer candidates."""
-    n_given = len(scorer.columns)
+    n_given = len(columns_of(scorer))
     table = np.zeros((len(rows), pool.n_candidates, n_given + len(LENGTHS)), np.float32)
     contexts = [pool.contexts[row] for row in rows.tolist()]
     endings = [pool.texts_of_row(row) for row in rows.tolist()]
-    for out, values in zip(table, scorer.score(contexts, endings), strict=True):
+    for out, values in zip(table, answers_of(scorer, contexts, endings, n_given), strict=True):
         out[: len(values), :n_given] = values
     is_there = np.arange(pool.n_candidates) < pool.counts[rows][:, None]  # (n, K)
     sent1 = np.array([len(tokenize_any(context.sent1)) for context in contexts])
@@ -197,9 +197,9 @@ def score_pool(
     job = _ScoreJob(pool.path, name, settings or {}, pool, make_scorer(name, **(settings or {})))
     assert job.scorer is not None
     with SCORERS.blaming(name, "columns"):
-        columns = tuple(job.scorer.columns)
+        columns = columns_of(job.scorer)
     with SCORERS.blaming(name, "record"):
-        made_by = {"scorer": job.scorer.name, "foreign": True, **job.scorer.record(), "columns": list(columns)}
+        made_by = {"scorer": job.scorer.name, "foreign": True, **record_of(job.scorer), "columns": list(columns)}
     made_by |= {_SOURCE: sha256} if (sha256 := source_of(job.scorer)) else {}  # of somebody's own class
     n_rows = max(_BLOCK_ROWS, _BLOCK_ENDINGS // pool.n_candidates)
     plan = Plan((*columns, *LENGTHS), made_by, np.zeros(len(pool), np.int64), n_rows)

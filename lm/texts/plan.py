@@ -1,6 +1,5 @@
 """Which contexts are asked about, by which generator, and what a folder was begun with. Nothing is generated here."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,18 +8,19 @@ from typing import Any
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
-from swag_af.data.errors import ContractError, InputError
+from swag_af.data.errors import InputError
 from swag_af.data.files import remove_leftovers
 from swag_af.data.manifests import check_ours, check_same, read_manifest, sha256_file, shortened, write_manifest
-from swag_af.data.own_code import source_of
+from swag_af.data.own_code import recorded, source_of
 from swag_af.data.pool.folder import NO_TAGGER, SHARDS, VOCABULARY
+from swag_af.data.records import GeneratorRecord
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.text.surface import is_finished
 from swag_af.data.text.wording import comparable
 from swag_af.lm.choosing import check_ids, choice_of, chosen_of, named
-from swag_af.lm.contract import Generator, deciding, record_of
+from swag_af.lm.contract import ADVICE, Generator, deciding, record_of
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import Prompt
 from swag_af.lm.registry import GENERATORS, make_generator
@@ -130,11 +130,7 @@ def _record(generator: Generator, settings: Mapping[str, Any], name: str) -> dic
         own = record_of(generator)
     prompt = {"prompt": settings["prompt"].record()} if "prompt" in settings else {}
     base = GENERATORS.parted(name)[0] if own else name
-    try:
-        made: dict[str, Any] = json.loads(json.dumps({"name": base, **prompt, **own}, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise ContractError(f"{name}: its record() is no JSON object ({error}). `check_generator` says more.") from None
-    return made
+    return recorded({"name": base, **prompt, **own}, f"{name}: its record()", ADVICE, kind=GeneratorRecord)
 
 
 def _unfit(contexts: Sequence[Context], settings: Mapping[str, Any], *, normalised: bool) -> dict[int, str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -195,7 +196,15 @@ def test_counts_must_be_numbers_of_texts() -> None:
         check_generator(lambda: Broken(TEXTS, spoil=spoil), CONTEXTS)
 
 
-@pytest.mark.parametrize(("record", "said"), [({"path": Path("x")}, "no JSON"), ({"p": float("nan")}, "no JSON")])
+RECORDS: list[tuple[Any, str]] = [
+    ({"path": Path("x")}, "no JSON"),
+    ({"p": float("nan")}, "no JSON"),
+    ({"model": None}, "model: expected str, got null"),
+    (None, "is None, where a dict is due"),
+]
+
+
+@pytest.mark.parametrize(("record", "said"), RECORDS)
 def test_a_record_must_be_json(record: dict[str, object], said: str) -> None:
     class Recorded(NgramGenerator):
         def record(self) -> dict[str, object]:

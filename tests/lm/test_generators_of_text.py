@@ -444,6 +444,22 @@ class BadRecord(Writer):
         raise KeyError("boom")
 
 
+class NoModel(Writer):
+    """Its model is no text, which no reader of pools takes."""
+
+    def record(self) -> dict[str, object]:
+        return {"model": 3}
+
+
+class NoRecord(Writer):
+    def record(self) -> Any:
+        return None
+
+
+class Nameless(Writer):
+    name: Any = None
+
+
 class Mute:
     """No generator at all."""
 
@@ -456,6 +472,9 @@ MISTAKES = {
     "Numbers": "context 0 has the endings .0, 1, 2., which are no tuple of texts.*check_generator",
     "Unmade": "its constructor raised KeyError.*check_generator",
     "BadRecord": "its record raised KeyError.*check_generator",
+    "NoModel": r"NoModel: its record\(\): model: expected str, got int.*check_generator",
+    "NoRecord": r"NoRecord: its record\(\) is None, where a dict is due.*check_generator",
+    "Nameless": "a Nameless has no text `name`.*check_generator",
     "Mute": "a Mute has no method `generate`.*check_generator",
     "NO_CLASS": "NO_CLASS is a int",
 }

@@ -255,6 +255,79 @@ def test_what_a_scorer_of_others_raises_is_one_line_that_names_it(tmp_path: Path
         features(FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:Raising"))
 
 
+class Short(HashScorer):
+    """Answers for fewer contexts than it is asked about."""
+
+    def score(self, contexts: Sequence[Context], endings: Sequence[Sequence[str]]) -> Iterator[np.ndarray]:
+        return super().score(contexts[1:], endings[1:])
+
+
+class Lists(HashScorer):
+    def score(self, contexts: Sequence[Context], endings: Sequence[Sequence[str]]) -> Iterator[Any]:
+        return (values.tolist() for values in super().score(contexts, endings))
+
+
+class Letters(HashScorer):
+    def __init__(self) -> None:
+        letters: Any = "ending_alone"
+        super().__init__(letters)
+
+
+class Numbers(HashScorer):
+    def __init__(self) -> None:
+        numbers: Any = (1, 2)
+        super().__init__(numbers)
+
+
+class Twice(HashScorer):
+    def __init__(self) -> None:
+        super().__init__(("ending_alone", "ending_alone"))
+
+
+class NoRecord(HashScorer):
+    def record(self) -> Any:
+        return None
+
+
+class NoModel(HashScorer):
+    def record(self) -> Any:
+        return {"model": 3}
+
+
+class Objects(HashScorer):
+    def record(self) -> Any:
+        return {"model": "m", "made": object()}
+
+
+class Nameless(HashScorer):
+    name: Any = None
+
+
+MISTAKES = {
+    "Short": r"Short: (context 0 has \(.*, not|15 answers for 16 contexts)",
+    "Lists": "Lists: context 0 has .*, not an array",
+    "Letters": "Letters: its columns are 'ending_alone'; there are ending_given_context",
+    "Numbers": r"Numbers: its columns are \(1, 2\); there are",
+    "Twice": "Twice: its columns are ending_alone, ending_alone; there are .* each once",
+    "NoRecord": r"NoRecord: its record\(\) is None, where a dict is due",
+    "NoModel": r"NoModel: its record\(\): model: expected str, got int",
+    "Objects": r"Objects: its record\(\) is no JSON object",
+    "Nameless": "a Nameless has no text `name`",
+}
+
+
+@pytest.mark.parametrize(("name", "said"), MISTAKES.items(), ids=MISTAKES)
+def test_what_no_table_or_manifest_can_keep_of_a_scorer_is_refused(tmp_path: Path, name: str, said: str) -> None:
+    """A pool was left with a manifest that no verb could read, or the mistake was told as one of zip()."""
+    texts_pool(tmp_path / "pool")
+    with pytest.raises(ContractError, match=said) as raised:
+        features(FeaturesOptions(tmp_path / "pool", scorer=f"test_scored_features:{name}"))
+    assert "zip()" not in str(raised.value)
+    assert "features" not in CandidatePool.open(tmp_path / "pool").tables
+    with pytest.raises(ContractError):
+        check_scorer(globals()[name], make_contexts_of(4, n_videos=4), [ENDINGS] * 4)
+
+
 def test_lms_go_with_their_own_scorer_alone() -> None:
     with pytest.raises(InputError, match=r"--lms lms: goes with --scorer lstm alone"):
         FeaturesOptions(Path("pool"), Path("lms"), scorer="hf[gpt2]")

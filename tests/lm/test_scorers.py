@@ -1,5 +1,6 @@
 """The contract of scorers: one that keeps it, and what is said of those that do not."""
 
+import itertools
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -141,6 +142,41 @@ def test_what_was_scored_before_must_not_change_what_comes_next() -> None:
 
     with pytest.raises(ContractError, match=r"sentence 3.*what was scored before"):
         check_scorer(Counting, CONTEXTS, ENDINGS)
+
+
+@dataclass
+class Padding(HashScorer):
+    """Divides by the longest ending that is scored with it, as a mean over padded texts does."""
+
+    def score(self, contexts: Sequence[Context], endings: Sequence[Sequence[str]]) -> Iterator[np.ndarray]:
+        for values, mine in zip(super().score(contexts, endings), endings, strict=True):
+            yield values / np.float32(max(map(len, mine)))
+
+
+def test_a_value_that_depends_on_the_longest_ending_is_found() -> None:
+    """Endings of like lengths did not show it."""
+    with pytest.raises(ContractError, match=r"sentence 3.*when a longer one is scored too"):
+        check_scorer(Padding, CONTEXTS, ENDINGS)
+
+
+RECORDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "none": (lambda scorer: None, "is None, where a dict is due"),
+    "changing": (lambda scorer: {"n": next(COUNTING)}, "two constructions have other record"),
+    "no json": (lambda scorer: {"made": scorer}, "no JSON object"),
+    "no text": (lambda scorer: {"model": 3}, "model: expected str"),
+    "raises": (lambda scorer: {}["model"], r"record raised KeyError"),
+}
+COUNTING = itertools.count()
+
+
+@pytest.mark.parametrize(("record", "said"), RECORDS.values(), ids=RECORDS)
+def test_a_record_is_json_and_stays_the_same(record: Callable[[Any], Any], said: str) -> None:
+    class Recorded(HashScorer):
+        def record(self) -> Any:
+            return record(self)
+
+    with pytest.raises(ContractError, match=f"Recorded breaks sentence 1.*{said}"):
+        check_scorer(Recorded, CONTEXTS, ENDINGS)
 
 
 def test_a_tolerance_allows_for_rounding_and_no_more() -> None:
