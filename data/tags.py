@@ -5,7 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
-from swag_af.data.errors import ContractError, SwagAfError, blamed, several, told
+from swag_af.data.errors import ContractError, several, told
+from swag_af.data.own_code import blaming, is_own, name_fault
 from swag_af.data.registry import Registry
 
 TAGS: tuple[str, ...] = (
@@ -52,11 +53,18 @@ def load_tagger(name: str = "auto") -> Tagger:
     `auto` is spaCy when it and its small English pipeline are installed, and the rules otherwise.
     """
     tagger: Tagger = TAGGERS.make(name)
-    lacking = [] if isinstance(getattr(tagger, "name", None), str) else ["`name`"]
-    lacking += [] if callable(getattr(tagger, "tag", None)) else ["`tag`"]
-    if lacking:
-        raise ContractError(f"tagger {name}: a {type(tagger).__name__} has no {' and no '.join(lacking)}. {_NEEDS}")
+    faults = [fault for fault in [name_fault(tagger)] if fault]
+    faults += [] if callable(getattr(tagger, "tag", None)) else ["no method `tag`"]
+    alone = getattr(tagger, "alone", {}) if is_own(tagger) else {}  # that of the rules is read when it is used
+    if not isinstance(alone, Mapping) or not all(map(_is_tag, alone.values())):
+        faults.append(f"an `alone` {told(alone)}, where a tag of TAGS by word is due")
+    if faults:
+        raise ContractError(f"tagger {name}: a {type(tagger).__name__} has {' and '.join(faults)}. {_NEEDS}")
     return tagger
+
+
+def _is_tag(value: object) -> bool:
+    return isinstance(value, str) and value in CODES
 
 
 _NEEDS = "A tagger has a name, a sha256, and tag(sentences), which gives each token one of swag_af.data.tags.TAGS."
@@ -65,14 +73,8 @@ _NEEDS = "A tagger has a name, a sha256, and tag(sentences), which gives each to
 def tags_of(tagger: Tagger, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
     """`tagger.tag(sentences)`; ContractError, which names it, where somebody's own raises, or gives anything but a tag
     of `TAGS` for each token."""
-    try:
+    with blaming(tagger, "tag", _NEEDS):
         tagged = tagger.tag(sentences)
-    except SwagAfError:
-        raise
-    except Exception as error:
-        if type(tagger).__module__.startswith("swag_af."):
-            raise
-        raise blamed(error, f"tagger {tagger.name}: its tag", _NEEDS) from error
     if not isinstance(tagged, list) or len(tagged) != len(sentences):
         what = f"{len(tagged):,}" if isinstance(tagged, list) else told(tagged)
         raise ContractError(f"tagger {tagger.name}: gave {what} for {len(sentences):,} sentences. {_NEEDS}")
@@ -80,8 +82,8 @@ def tags_of(tagger: Tagger, sentences: Sequence[Sequence[str]]) -> list[list[str
         if not isinstance(tags, list | tuple) or len(tags) != len(words):
             what = f"gave {told(list(tags) if isinstance(tags, tuple) else tags)} for {told(list(words))}"
             raise ContractError(f"tagger {tagger.name}: {what}, which has {several(len(words), 'token')}. {_NEEDS}")
-        if strange := next((tag for tag in tags if tag not in CODES), None):
-            raise ContractError(f"tagger {tagger.name}: gave {told(strange)}, which is none of TAGS. {_NEEDS}")
+        if strange := [tag for tag in tags if not _is_tag(tag)]:
+            raise ContractError(f"tagger {tagger.name}: gave {told(strange[0])}, which is none of TAGS. {_NEEDS}")
     return tagged
 
 

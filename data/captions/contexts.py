@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -21,7 +22,7 @@ from swag_af.data.captions.splitting import Captions, Splits, Splitting
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import InputError
 from swag_af.data.splits import deal
-from swag_af.data.syntax.splitters import Splitter, TreeError
+from swag_af.data.syntax.splitters import Splitter, TreeError, splits_of
 from swag_af.data.text.near_duplicates import repeats
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.tokens import tokenize
@@ -69,7 +70,11 @@ def make_contexts(
 
 def _split(splitter: Splitter | Splitting, batches: Sequence[Captions]) -> AbstractContextManager[Iterator[Splits]]:
     """The splits of each batch."""
-    return splitter.split(batches) if isinstance(splitter, Splitting) else nullcontext(map(splitter.split, batches))
+    return (
+        splitter.split(batches)
+        if isinstance(splitter, Splitting)
+        else nullcontext(map(partial(splits_of, splitter), batches))
+    )
 
 
 @dataclass(frozen=True, slots=True)

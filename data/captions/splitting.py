@@ -10,6 +10,7 @@ gone when the contexts are written.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from swag_af.data.manifests import sha256_json, sha256_tree, version_of
 from swag_af.data.own_code import source_of
 from swag_af.data.records import parse_record
 from swag_af.data.scale import run_blocks
-from swag_af.data.syntax.splitters import Split, Splitter, load_splitter
+from swag_af.data.syntax.splitters import Split, Splitter, load_splitter, splits_of
 from swag_af.data.video import Caption
 
 Splits = list[Split | None]
@@ -114,7 +115,7 @@ class _SplitJob:
                 f"--splitter {self.name}: {splitter.name} on a worker, where it is {self.expected} here. Install the "
                 "same on all machines, or name one that all have."
             )
-        return splitter.split
+        return partial(splits_of, splitter)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _SplitJob, (self.name, self.expected)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from swag_af.data.errors import InputError, in_one_line
+from swag_af.data.errors import ContractError, InputError, in_one_line, several, told
+from swag_af.data.own_code import blaming, name_fault
 from swag_af.data.registry import Registry
 from swag_af.data.syntax.clauses import parsed_verb_group, rules_verb_group
 from swag_af.data.syntax.constituency import BENEPAR_MODEL, has_benepar, load_benepar, parse
@@ -59,7 +60,34 @@ def load_splitter(name: str = "auto") -> Splitter:
     splitter available on this machine: benepar with its model, spaCy with its small English pipeline, or the rules.
     """
     splitter: Splitter = SPLITTERS.make(name)
+    faults = [fault for fault in [name_fault(splitter)] if fault]
+    faults += [] if callable(getattr(splitter, "split", None)) else ["no method `split`"]
+    if faults:
+        raise ContractError(f"splitter {name}: a {type(splitter).__name__} has {' and '.join(faults)}. {_NEEDS}")
     return splitter
+
+
+def splits_of(splitter: Splitter, captions: Sequence[Caption]) -> list[Split | None]:
+    """`splitter.split(captions)`; ContractError, which names it, where somebody's own raises, or gives anything but a
+    `Split` of texts, or None, for each caption."""
+    with blaming(splitter, "split", _NEEDS):
+        made: object = splitter.split(captions)
+    who = f"splitter {splitter.name}"
+    if not isinstance(made, list | tuple) or len(made) != len(captions):
+        what = several(len(made), "split") if isinstance(made, list | tuple) else told(made)
+        raise ContractError(f"{who}: split gave {what} for {several(len(captions), 'caption')}. {_NEEDS}")
+    if strange := [one for one in made if not _is_split(one)]:
+        raise ContractError(f"{who}: split gave {told(strange[0])}, which is no Split of two texts. {_NEEDS}")
+    return list(made)
+
+
+def _is_split(one: object) -> bool:
+    return one is None or (isinstance(one, Split) and isinstance(one.start, str) and isinstance(one.ending, str))
+
+
+_NEEDS = (
+    "A splitter has a name, and split(captions), which gives a swag_af.data.syntax.splitters.Split, or None, for each."
+)
 
 
 def cut(text: str, at: int) -> Split | None:

@@ -379,6 +379,24 @@ class Raises(Base):
     def tag(self, sentences):
         raise KeyError("no such word")
 
+class Blank(Base):
+    def tag(self, sentences):
+        return [[""] * len(words) for words in sentences]
+
+class Nothing(Base):
+    def tag(self, sentences):
+        return [[None] * len(words) for words in sentences]
+
+class Lists(Base):
+    def tag(self, sentences):
+        return [[["NOUN"]] * len(words) for words in sentences]
+
+class Alone(Base):
+    alone = None
+
+class AloneElse(Base):
+    alone = {"a": "DETERMINER"}
+
 class Nameless:
     def tag(self, sentences):
         return []
@@ -390,8 +408,13 @@ BROKEN = {
     "Unknown": "tagger own: gave 'NN', which is none of TAGS",
     "OneTooFew": "for .*, which has . token",
     "Fewer": "tagger own: gave .* for .* sentences",
-    "Raises": "tagger own: its tag raised KeyError",
-    "Nameless": "a Nameless has no `name`",
+    "Raises": r"Raises\.tag raised KeyError .*owntagger.py, line",
+    "Blank": "tagger own: gave '', which is none of TAGS",
+    "Nothing": "tagger own: gave None, which is none of TAGS",
+    "Lists": r"tagger own: gave \['NOUN'\], which is none of TAGS",
+    "Alone": "an `alone` None, where a tag of TAGS by word is due",
+    "AloneElse": "an `alone` .*DETERMINER.*, where a tag of TAGS by word is due",
+    "Nameless": "a Nameless has no text `name`",
 }
 
 

@@ -1,8 +1,9 @@
 """Claims about splitting in batches: a batch that is done is not done again, and another splitter begins anew."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from killed import KilledError, break_after
@@ -11,10 +12,10 @@ from swag_af.data.captions import contexts as contexts_module
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.splitting import Splitting, _SplitJob
 from swag_af.data.captions.verb import contexts
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.sample.grammar import sample_videos
-from swag_af.data.syntax.splitters import RulesSplitter, Split
+from swag_af.data.syntax.splitters import RulesSplitter, Split, load_splitter
 from swag_af.data.video import Caption
 
 
@@ -122,3 +123,52 @@ def test_splits_of_a_splitter_that_was_edited_or_trained_again_are_not_taken(
 def test_a_worker_with_another_splitter_is_refused() -> None:
     with pytest.raises(InputError, match="rules on a worker, where it is benepar:x here"):
         _SplitJob("rules", "benepar:x").open()
+
+
+class Own(Named):
+    """A splitter of somebody's own, as `split` says."""
+
+    name: Any = "own"
+
+    def __init__(self, split: Callable[[Any], Any]) -> None:
+        self.split = split
+
+
+SPLITS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "too few": (lambda captions: [None], "split gave 1 split for 3 captions"),
+    "tuples": (lambda captions: [("a", "b")] * len(captions), "gave .'a', 'b'., which is no Split of two texts"),
+    "texts": (lambda captions: ["a b"] * len(captions), "gave 'a b', which is no Split"),
+    "numbers": (lambda captions: [Split(1, 2)] * len(captions), "gave Split.start=1, ending=2., which is no Split"),
+    "none": (lambda captions: None, "split gave None for 3 captions"),
+    "no argument": (lambda: [], r"Own\.split raised TypeError"),
+    "raises": (lambda captions: {}["a"], r"Own\.split raised KeyError"),
+}
+
+
+@pytest.mark.parametrize(("split", "said"), SPLITS.values(), ids=SPLITS)
+def test_a_mistake_in_a_splitter_of_the_users_is_one_line(
+    split: Callable[[Any], Any], said: str, tmp_path: Path
+) -> None:
+    """They were told as bugs of ours."""
+    batch = [Caption(f"The man walks in and sits down {i}.") for i in range(3)]
+    with (
+        pytest.raises(ContractError, match=said) as raised,
+        Splitting("own", Own(split), tmp_path).split([batch]) as made,
+    ):
+        list(made)
+    assert "\n" not in str(raised.value)
+
+
+class NoSplit:
+    name = "no-split"
+
+
+class NoName:
+    def split(self, captions: Any) -> Any:
+        return [None] * len(captions)
+
+
+@pytest.mark.parametrize(("name", "said"), [("NoSplit", "no method `split`"), ("NoName", "no text `name`")])
+def test_what_is_no_splitter_is_told(name: str, said: str) -> None:
+    with pytest.raises(ContractError, match=f"a {name} has {said}"):
+        load_splitter(f"{__name__}:{name}")
