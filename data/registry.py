@@ -17,13 +17,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
 from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line, is_beyond_use, told
+from swag_af.data.progress import note
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Registry:
         if argument is not None:
             if takes is None:
                 raise InputError(f"{self.kind} {base!r} takes nothing in brackets, so not {base}[{argument}].")
-            settings[takes] = argument
+            settings[takes] = self._argument(base, factory, takes, argument)
         elif takes is not None and takes not in settings and _is_required(factory, takes):
             example = f"{base}[{self.takes.get(base, f'path/to/{takes}')}]"
             raise InputError(f"{self.kind} {base!r} needs its {takes} in brackets: {example}.")
@@ -110,8 +112,9 @@ class Registry:
 
     def find(self, name: str) -> Callable[..., Any]:
         """The class or function called `name`, without its brackets; InputError, with near matches, when there is
-        none."""
+        none, and where several packages announce it."""
         name, _ = self.parted(name)
+        self._check_one(name)
         target = self.ours.get(name) or self.announced().get(name) or (name if ":" in name else None)
         if target is None:
             near = difflib.get_close_matches(name, self.names(), n=3)
@@ -119,7 +122,35 @@ class Registry:
             raise InputError(
                 f"no {self.kind} {name!r}.{hint} There are {', '.join(self.spellings())}, or package.module:Class."
             )
+        return self._loaded(name, target)
+
+    def _check_one(self, name: str) -> None:
+        """Raise InputError where packages announce different things by one name; say once that a built-in one goes
+        before that of a package."""
+        if ":" in name or (self.kind, name) in _TOLD:
+            return
+        found = {point.value: point for point in entry_points(group=self.group) if point.name == name}
+        who = " and ".join(f"{_whose(point)} ({value})" for value, point in found.items())
+        if name in self.ours and found:
+            _TOLD.add((self.kind, name))
+            note(
+                f"Warning: {self.kind} {name} is the built-in one; {who} announces another by this name, which can be "
+                "named as package.module:Class."
+            )
+        elif len(found) > 1:
+            raise InputError(
+                f"{self.kind} {name!r}: announced by {who}. Name the one that is meant as package.module:Class, or "
+                "remove one of the packages."
+            )
+
+    def _loaded(self, name: str, target: str) -> Callable[..., Any]:
+        """What `module:attribute` is; InputError where it cannot be loaded, or makes nothing."""
         module, _, attribute = target.partition(":")
+        if module.endswith(".py") or "/" in module:
+            raise InputError(
+                f"{self.kind} {name!r}: this is a file, and a module is due, as Python imports it: "
+                f"{Path(module).stem}:{attribute}, from its folder, or with that in PYTHONPATH."
+            )
         try:
             found: Callable[..., Any] = getattr(import_module(module), attribute)
         except Exception as error:
@@ -183,6 +214,12 @@ class Registry:
             except msgspec.ValidationError as error:
                 raise InputError(f"{self.kind} {base!r}: {key}={told(value)} cannot be ({error}).") from None
 
+    def _argument(self, base: str, factory: Callable[..., Any], key: str, value: str) -> Any:
+        """The argument in brackets, of the type that the class gives it where that is a plain one; else the text."""
+        kind = _kinds_of(factory).get(key, str)
+        is_plain = kind is not str and str not in get_args(kind) and bool(_PLAIN & {kind, *get_args(kind)})
+        return self._typed(base, factory, key, value) if is_plain or get_origin(kind) is Literal else value
+
     def _typed(self, base: str, factory: Callable[..., Any], key: str, value: str) -> Any:
         """A setting as the type that the class gives it; InputError where it has none of that name or type."""
         kinds = _kinds_of(factory)
@@ -208,6 +245,14 @@ class Registry:
 
 
 _PLAIN = frozenset((bool, int, float, str))
+
+_TOLD: set[tuple[str, str]] = set()
+"""Kinds and built-in names of which it was said that a package announces them too."""
+
+
+def _whose(point: EntryPoint) -> str:
+    """The distribution that announces an entry point."""
+    return getattr(point.dist, "name", "") or "a package"
 
 
 def split_names(text: str) -> list[str]:

@@ -131,6 +131,63 @@ def test_installed_packages_announce_theirs(monkeypatch: pytest.MonkeyPatch) -> 
     assert set(asked) == {"swag_af.readers"}
 
 
+@dataclass
+class Sized:
+    """Has a number in brackets, and what may be one or nothing."""
+
+    dim: int | None = 3
+
+    argument: ClassVar[str] = "dim"
+
+
+def test_what_stands_in_brackets_without_its_name_is_of_the_type_of_its_parameter() -> None:
+    """It was a text there, and a number behind `dim=`."""
+    assert KNOWN.make(f"{HERE}:Sized[32]") == KNOWN.make(f"{HERE}:Sized[dim=32]") == Sized(32)
+    with pytest.raises(InputError, match="dim=wide cannot be"):
+        KNOWN.make(f"{HERE}:Sized[wide]")
+
+
+class Package:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def points(*pairs: tuple[str, str]) -> list[EntryPoint]:
+    """The entry points `theirs` of packages, and what each means by it."""
+    made = [EntryPoint("theirs", value, "swag_af.readers") for _, value in pairs]
+    for point, (package, _) in zip(made, pairs, strict=True):
+        vars(point)["dist"] = Package(package)
+    return made
+
+
+def test_a_name_that_two_packages_announce_is_refused_with_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first on the path was taken without a word."""
+    found = points(("one", f"{HERE}:Plain"), ("two", f"{HERE}:Sized"))
+    monkeypatch.setattr(module, "entry_points", lambda *, group: found)
+    said = rf"reader 'theirs': announced by one \({HERE}:Plain\) and two \({HERE}:Sized\)\. Name the one that is meant"
+    with pytest.raises(InputError, match=said):
+        KNOWN.make("theirs")
+    found = points(("one", f"{HERE}:Plain"), ("one", f"{HERE}:Plain"))
+    assert KNOWN.make("theirs") == Plain()
+
+
+def test_a_package_that_announces_a_built_in_name_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody learnt why theirs was never reached."""
+    known = Registry("reader", {"theirs": f"{HERE}:Plain"})
+    monkeypatch.setattr(module, "_TOLD", set())
+    monkeypatch.setattr(module, "entry_points", lambda *, group: points(("one", f"{HERE}:Sized")))
+    assert known.make("theirs") == known.make("theirs") == Plain()
+    said = capsys.readouterr().err
+    assert said.count("Warning: reader theirs is the built-in one; one (test_registry:Sized) announces another") == 1
+
+
+def test_a_file_where_a_module_is_due_is_told() -> None:
+    with pytest.raises(InputError, match=r"this is a file, and a module is due, .*: mine:Filter, from its folder"):
+        KNOWN.make("folder/mine.py:Filter")
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
