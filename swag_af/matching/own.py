@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError, SwagAfError, blamed, told
-from swag_af.data.own_code import is_own
+from swag_af.data.own_code import is_own, recorded
 
 
 def check_methods(model: Any, *methods: str) -> None:
@@ -42,6 +42,15 @@ def call_method(model: Any, method: str, *texts: Any, **settings: Any) -> Any:
     """As `call`, of a method that the model must have."""
     check_methods(model, method)
     return call(getattr(model, method), f"{type(model).__name__}.{method}", *texts, **settings)
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    """What a model says of itself, as the record of a matching keeps it; ContractError for what none can hold."""
+    made = call_method(model, "settings")
+    advice = "Let it be a dict of numbers, texts and lists."
+    if not is_own(model):
+        return dict(made)
+    return recorded(made, f"{type(model).__name__}: its settings()", advice)
 
 
 def scores_of(model: Any, first: Sequence[str], second: Sequence[str]) -> np.ndarray:

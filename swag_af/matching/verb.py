@@ -41,7 +41,7 @@ from swag_af.matching.contract import RELEVANCE, SIMILARITY
 from swag_af.matching.estimate import Estimate, estimate
 from swag_af.matching.items import Item, Items
 from swag_af.matching.options import AUTO, MatchingOptions, MatchOptions
-from swag_af.matching.own import call_method, check_methods
+from swag_af.matching.own import call_method, check_methods, settings_of
 from swag_af.matching.questions import Figures, Stage, check_runs, figures, records, save_run, wrong_answers
 from swag_af.matching.reading import read_items
 from swag_af.matching.saying import said_of
@@ -171,7 +171,7 @@ def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
     matching = options.matching
     named = {"relevance": (RELEVANCE, matching.relevance), "similarity": (SIMILARITY, matching.similarity)}
     made = {which: registry.make(name) for which, (registry, name) in named.items()}
-    told = {which: call_method(model, "settings") for which, model in made.items() if hasattr(model, "settings")}
+    told = {which: settings_of(model) for which, model in made.items() if hasattr(model, "settings")}
     without_paths = {which: named[which][0].parted(named[which][1])[0] for which in told}
     if matching.buckets not in (AUTO, NONE):
         made["buckets"] = function_of_buckets(matching.buckets)

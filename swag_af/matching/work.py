@@ -11,7 +11,7 @@ Letters: `n` rows, `b` rows of a bucket, `R` rounds.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy as np
 
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import FormatError, InputError, several
+from swag_af.data.errors import ContractError, FormatError, InputError, several, told
 from swag_af.data.files import read_array, remove_leftovers, write_array
 from swag_af.data.locks import alone
 from swag_af.data.progress import Advance
@@ -111,7 +111,10 @@ def _kinds(items: Items, named: str) -> Sequence[str]:
         return kinds_of(items.queries, items.responses, [bool(item.context.start) for item in items.rows])
     if named == NONE:
         return [NONE] * len(items)
-    made = list(call(function_of_buckets(named), f"--buckets {named}", items.queries, items.responses))
+    given: object = call(function_of_buckets(named), f"--buckets {named}", items.queries, items.responses)
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes):
+        raise ContractError(f"--buckets {named}: it gave {told(given)}, where a word for each row is due.")
+    made = list(given)
     if len(made) != len(items):
         raise InputError(f"--buckets {named}: {len(made)} words for {len(items)} rows.")
     return list(map(str, made))

@@ -79,6 +79,22 @@ def a_bad_bucket(queries: list[str], responses: list[str]) -> list[str]:
     return [f"{1 / (len(query) - len(query))}" for query in queries]
 
 
+def no_buckets(queries: list[str], responses: list[str]) -> Any:
+    return None
+
+
+class Unsaid(TfidfRelevance):
+    """Tells of itself what no record can keep."""
+
+    def settings(self) -> Any:
+        return {"made": object()}
+
+
+class Number(TfidfRelevance):
+    def settings(self) -> Any:
+        return 3
+
+
 @pytest.fixture
 def options(tmp_path: Path) -> MatchOptions:
     rows = [{"query": i.query, "response": i.response, "group": i.context.video} for i in made().rows]
@@ -115,6 +131,21 @@ def test_a_dry_run_takes_the_few_rows_that_are_enough_to_match(options: MatchOpt
     assert estimated.n == 36
     assert estimated.seconds_to_match > 0
     assert match(few).about["pairs"] == estimated.n_pairs
+
+
+def test_buckets_that_are_none_are_told_in_a_line(options: MatchOptions) -> None:
+    """`list(None)` was told as a bug of ours."""
+    wanted = replace(options, matching=replace(options.matching, buckets=f"{HERE}:no_buckets"))
+    with pytest.raises(ContractError, match=r"no_buckets: it gave None, where a word for each row is due"):
+        match(wanted)
+
+
+@pytest.mark.parametrize(("name", "said"), [("Unsaid", "is no JSON object"), ("Number", "is 3, where a dict is due")])
+def test_settings_that_no_record_can_keep_are_told_in_a_line(options: MatchOptions, name: str, said: str) -> None:
+    wanted = replace(options, matching=replace(options.matching, relevance=f"{HERE}:{name}"))
+    with pytest.raises(ContractError, match=rf"{name}: its settings\(\) {said}"):
+        match(wanted)
+    assert not wanted.out.exists()
 
 
 def test_a_mistake_in_buckets_is_told_in_a_line(options: MatchOptions) -> None:

@@ -4,12 +4,12 @@ import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, InputError
 from swag_af.matching.options import MatchingOptions
 from swag_af.matching.relevance import TfidfRelevance
 from swag_af.matching.texts import match_texts
@@ -35,6 +35,20 @@ def test_lists_of_texts_are_matched_as_by_the_verb(tmp_path: Path) -> None:
     assert (found.assigned == expected.assigned).all()
     again = match_texts(queries, responses, groups, relevance=TfidfRelevance, similarity="lexical", options=OPTIONS)
     assert (again.assigned == expected.assigned).all()
+    model = TfidfRelevance()
+    again = match_texts(queries, responses, groups, relevance=model, options=OPTIONS)
+    assert (again.assigned == expected.assigned).all(), "an unfitted model is copied for each fold"
+    assert model == TfidfRelevance()
+
+
+def test_what_is_no_model_is_told() -> None:
+    """It ended in a TypeError of ours."""
+    nothing: Any = 3
+    queries, responses = [f"why {i}?" for i in range(9)], [f"because {i}." for i in range(9)]
+    with pytest.raises(ContractError, match="int: it has no method fit, and makes nothing"):
+        match_texts(queries, responses, relevance=nothing)
+    with pytest.raises(InputError, match=r"similarity: Far is a class\. Give an object"):
+        match_texts(queries, responses, relevance="tfidf", similarity=Far)
 
 
 def test_one_long_response_does_not_take_its_length_for_each_row() -> None:
