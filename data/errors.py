@@ -22,6 +22,7 @@ def told(value: Any) -> str:
         said = repr(value)
     except ValueError:  # a number of thousands of digits, which Python does not spell
         return "a number of too many digits"
+    said = " ".join(said.split()) if "\n" in said else said  # of arrays
     return said if len(said) <= MOST_TOLD else f"{said[: MOST_TOLD - 4]} ..."
 
 

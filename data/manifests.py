@@ -117,12 +117,22 @@ def sha256_json(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=plain).encode()).hexdigest()
 
 
-def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, flag: str) -> None:
+def check_same(
+    begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, flag: str, *, sources: Mapping[str, str] | None = None
+) -> None:
     """Raise InputError naming what of `now` differs between how `path` was begun and what is asked for now.
 
-    `begun` was read from JSON: a tuple of `now` equals a list there.
+    `begun` was read from JSON: a tuple of `now` equals a list there. `sources` says whose source stands under a name,
+    of somebody's own class: where that alone differs, the first command was repeated and the class was edited.
     """
     differing = differences(begun, now)
+    whose = sources or {}
+    edited = [whose[name] for name in (one.partition(" (")[0] for one in differing) if name in whose]
+    if differing and len(edited) == len(differing):
+        raise InputError(
+            f"{path}: the source of {', '.join(edited)} has changed since this was begun. Undo the edit, or choose "
+            f"another {flag}."
+        )
     if differing:
         raise InputError(
             f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another {flag}."

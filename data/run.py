@@ -244,7 +244,8 @@ def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[s
     check_same(was, now, path, "--out")
     for name in ("filters", "options"):
         begun = manifest.get(name, {})
-        check_same(begun, dict.fromkeys(begun) | identity[name], path, "--out")  # either may leave out what is not used
+        now = dict.fromkeys(begun) | identity[name]  # either may leave out what is not used
+        check_same(begun, now, path, "--out", sources={f"{one}: source": f"filter {one}" for one in now})
 
 
 def _told(phases: Sequence[tuple[str, int]]) -> str:

@@ -92,7 +92,8 @@ def _check_begun(job: Job) -> bool:
         return False
     manifest = read_manifest(out, "pool")
     begun = {"generator": manifest.get("generator", {"name": "lstm"}), **manifest.get("plan", {})}
-    check_same(_flat(begun), plan_of(job), out, "--out")
+    sources = {"source_sha256": f"generator {job.options.generator}"}
+    check_same(_flat(begun), plan_of(job), out, "--out", sources=sources)
     return bool(manifest["complete"])
 
 

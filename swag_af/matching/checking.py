@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.contracts import broken, factory_of
+from swag_af.data.contracts import broken, factory_of, lacking
+from swag_af.data.own_code import name_fault
 from swag_af.matching.contract import Relevance, Similarity
+from swag_af.matching.own import call_method
 
 N_TEXTS = 64
 
@@ -26,18 +28,18 @@ def check_relevance(
     half = N_TEXTS // 2
     fitted = make()
     _has_methods(_OF_RELEVANCE, fitted, "fit", "score")
-    fitted.fit(queries, responses, rng=np.random.default_rng(seed))
-    scores = _checked(_OF_RELEVANCE, 2, fitted, fitted.score(queries, responses), (N_TEXTS, N_TEXTS))
-    few = _checked(_OF_RELEVANCE, 2, fitted, fitted.score(queries[5:9], responses[20:23]), (4, 3))
+    call_method(fitted, "fit", queries, responses, rng=np.random.default_rng(seed))
+    scores = _checked(_OF_RELEVANCE, 2, fitted, call_method(fitted, "score", queries, responses), (N_TEXTS, N_TEXTS))
+    few = _checked(_OF_RELEVANCE, 2, fitted, call_method(fitted, "score", queries[5:9], responses[20:23]), (4, 3))
     if not np.allclose(few, scores[5:9, 20:23], atol=1e-4):
         raise broken(_OF_RELEVANCE, 2, fitted, "a pair scored among fewer pairs scores otherwise")
     again = make()
-    again.fit(queries, responses, rng=np.random.default_rng(seed))
-    if not np.allclose(again.score(queries, responses), scores, atol=1e-4):
+    call_method(again, "fit", queries, responses, rng=np.random.default_rng(seed))
+    if not np.allclose(call_method(again, "score", queries, responses), scores, atol=1e-4):
         raise broken(_OF_RELEVANCE, 3, again, "two fits with the same rng score differently")
-    again.fit(queries[:half], responses[:half], rng=np.random.default_rng(seed + 1))
-    again.fit(queries, responses, rng=np.random.default_rng(seed))
-    if not np.allclose(again.score(queries, responses), scores, atol=1e-4):
+    call_method(again, "fit", queries[:half], responses[:half], rng=np.random.default_rng(seed + 1))
+    call_method(again, "fit", queries, responses, rng=np.random.default_rng(seed))
+    if not np.allclose(call_method(again, "score", queries, responses), scores, atol=1e-4):
         raise broken(_OF_RELEVANCE, 1, again, "a second fit scores otherwise than a fresh model fitted on the same")
 
 
@@ -52,8 +54,8 @@ def check_similarity(
     model = factory_of(model_or_factory, "score")()
     _has_methods(_OF_SIMILARITY, model, "score")
     texts = _texts(rng)
-    scores = _checked(_OF_SIMILARITY, 1, model, model.score(texts, texts), (N_TEXTS, N_TEXTS))
-    few = _checked(_OF_SIMILARITY, 1, model, model.score(texts[5:9], texts[20:23]), (4, 3))
+    scores = _checked(_OF_SIMILARITY, 1, model, call_method(model, "score", texts, texts), (N_TEXTS, N_TEXTS))
+    few = _checked(_OF_SIMILARITY, 1, model, call_method(model, "score", texts[5:9], texts[20:23]), (4, 3))
     if not np.allclose(few, scores[5:9, 20:23], atol=1e-4):
         raise broken(_OF_SIMILARITY, 1, model, "a pair scored among fewer pairs scores otherwise")
     if not np.allclose(scores, scores.T, atol=1e-4):
@@ -63,9 +65,9 @@ def check_similarity(
 
 
 def _has_methods(sentences: dict[int, str], model: Any, *methods: str) -> None:
-    for method in methods:
-        if not callable(getattr(model, method, None)):
-            raise broken(sentences, 1, model, f"it has no method {method}")
+    fault = f"it has {fault}" if (fault := name_fault(model)) else ""
+    if fault := lacking(model, *methods) or fault:
+        raise broken(sentences, 1, model, fault)
 
 
 def _texts(rng: np.random.Generator) -> list[str]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import InputError, takes_options
+from swag_af.data.errors import ContractError, InputError, takes_options
 from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl
 from swag_af.data.manifests import (
     FORMAT,
@@ -33,7 +33,7 @@ from swag_af.data.manifests import (
     sha256_json,
     shortened,
 )
-from swag_af.data.own_code import source_of
+from swag_af.data.own_code import name_fault, source_of
 from swag_af.data.progress import progress
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.cautions import cautions_of, cautions_of_plan
@@ -162,6 +162,10 @@ def check_models(matching: MatchingOptions) -> None:
     check_methods(relevance, "fit", "score")
     check_methods(similarity, "score")
     for model in (relevance, similarity):
+        if fault := name_fault(model):
+            raise ContractError(
+                f"{type(model).__name__}: it has {fault}. check_relevance and check_similarity say more."
+            )
         if hasattr(model, "check"):
             call_method(model, "check")
 
@@ -187,7 +191,9 @@ def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
 
 def check_same_matching(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
     """Raise InputError naming each option and whatever else differs, with both values."""
-    check_same(_flat(begun), _flat(now), path, "--out")
+    told = _flat(now)
+    sources = {f"source of {which}": f"{which} {told.get(which)}" for which in ("relevance", "similarity", "buckets")}
+    check_same(_flat(begun), told, path, "--out", sources=sources)
 
 
 def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:

@@ -273,3 +273,32 @@ def test_folds_that_stay_are_refused_with_what_a_class_lacks() -> None:
 
     with pytest.raises(InputError, match="A class of your own can where it has `fit_on` and `state`"):
         filter_pool(make_pool(), Fresh(), replace(ONCE, splits="fixed"))
+
+
+def test_a_run_of_a_class_that_was_edited_says_so(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was advised to repeat the command that was repeated."""
+    text = f"from {__name__} import Lengths\n\nclass Mine(Lengths):\n    name = 'mine'\n"
+    (tmp_path / "edited_filter.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    pool, twice = CandidatePool.open(folder), replace(ONCE, iterations=2)
+    filter_pool(pool, "edited_filter:Mine", ONCE, out=tmp_path / "run")
+    (tmp_path / "edited_filter.py").write_text(text + "# edited\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"the source of filter edited_filter:Mine has changed .* Undo the edit"
+    ) as raised:
+        filter_pool(pool, "edited_filter:Mine", twice, out=tmp_path / "run")
+    assert "Repeat" not in str(raised.value)
+
+
+def test_what_an_array_of_torch_is_told_as_is_one_line() -> None:
+    class Tensor(Lengths):
+        def score(self, view: View) -> Any:
+            import torch
+
+            return torch.zeros(view.shape)
+
+    with pytest.raises(ContractError, match="score gave tensor") as raised:
+        check_filter(Tensor)
+    assert "\n" not in str(raised.value)

@@ -140,6 +140,25 @@ def test_buckets_that_are_none_are_told_in_a_line(options: MatchOptions) -> None
         match(wanted)
 
 
+class Nameless(TfidfRelevance):
+    name: ClassVar[Any] = None
+
+
+class WithoutRng(Lists):
+    def fit(self, queries: list[str], responses: list[str]) -> None:  # the mistake
+        return
+
+
+def test_a_model_without_a_name_or_with_another_signature_is_told(options: MatchOptions) -> None:
+    wanted = replace(options, matching=replace(options.matching, relevance=f"{HERE}:Nameless"))
+    with pytest.raises(ContractError, match="Nameless: it has no text `name`"):
+        match(wanted)
+    with pytest.raises(ContractError, match="it has no text `name`"):
+        check_relevance(Nameless)
+    with pytest.raises(ContractError, match=r"WithoutRng\.fit raised TypeError"):
+        check_relevance(WithoutRng)
+
+
 @pytest.mark.parametrize(("name", "said"), [("Unsaid", "is no JSON object"), ("Number", "is 3, where a dict is due")])
 def test_settings_that_no_record_can_keep_are_told_in_a_line(options: MatchOptions, name: str, said: str) -> None:
     wanted = replace(options, matching=replace(options.matching, relevance=f"{HERE}:{name}"))
@@ -172,7 +191,7 @@ def test_an_edited_class_does_not_go_on_with_what_it_began(
     with pytest.raises(KeyboardInterrupt):
         match(wanted)
     module.write_text(module.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"begun with other source of relevance \(sha256"):
+    with pytest.raises(InputError, match=r"the source of relevance edited_relevance:Mine has changed since"):
         match(wanted)
 
 
