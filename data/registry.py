@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from multiprocessing import parent_process
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -133,10 +134,11 @@ class Registry:
         who = " and ".join(f"{_whose(point)} ({value})" for value, point in found.items())
         if name in self.ours and found:
             _TOLD.add((self.kind, name))
-            note(
-                f"Warning: {self.kind} {name} is the built-in one; {who} announces another by this name, which can be "
-                "named as package.module:Class."
-            )
+            if parent_process() is None:  # workers find the same
+                note(
+                    f"Warning: {self.kind} {name} is the built-in one; {who} announces another by this name, which can "
+                    "be named as package.module:Class."
+                )
         elif len(found) > 1:
             raise InputError(
                 f"{self.kind} {name!r}: announced by {who}. Name the one that is meant as package.module:Class, or "
