@@ -3,7 +3,7 @@
 A name is a built-in one, one that an installed package registers in the entry-point group `swag_af.KINDs`, or
 `package.module:Class`. What it takes is given in brackets, `NAME[ARGUMENT]`: `transformer[path/to/model]`,
 `spacy[en_core_web_sm]`; other settings follow by their names, `encoder[path/to/model,inputs=ending]`,
-`mlp[width=1024,max_epochs=5]`, and are read as the types that they have in the class. A value of several parts goes on
+`mlp[width=1024,max_epochs=5]`. Both are read as the types that they have in the class. A value of several parts goes on
 until the next name: `transformer[path/to/model,learning_rates=2e-5,5e-5,patience=2]`. The older spelling
 `NAME:ARGUMENT` still works for built-in names.
 """

@@ -56,7 +56,7 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
         raise _broken(1, make(), fault)
     fitted = make()
     settings = check_settings(_SENTENCES, make, fitted)
-    with _of_its_tables(fitted):
+    with of_its_tables(fitted):
         fit_filter(fitted, second, rng=np.random.default_rng(seed))
         _check_unchanged(2, fitted, second)
         scores = _scored(fitted, view)
@@ -110,14 +110,15 @@ _OPTIONAL = ("features", "tags")
 
 
 @contextmanager
-def _of_its_tables(filter: Filter) -> Iterator[None]:
-    """Tell a filter that reads a table without requiring it: of a pool without, it would end in the midst of work."""
+def of_its_tables(made: object) -> Iterator[None]:
+    """Tell a filter or a guard that reads features and requires none: of a pool without, it would end in the midst of
+    work."""
     try:
         yield
     except InputError as error:
-        if "no table features" in str(error) and "features" not in getattr(filter, "requires", ()):
+        if "no table features" in str(error) and "features" not in getattr(made, "requires", ()):
             raise ContractError(
-                f"{type(filter).__name__} reads features, which not every pool has, and does not require them. Write "
+                f"{type(made).__name__} reads features, which not every pool has, and does not require them. Write "
                 '`requires = ("features",)` into the class.'
             ) from error
         raise

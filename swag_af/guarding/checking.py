@@ -9,7 +9,7 @@ from swag_af.data.contracts import broken, constructor_fault, factory_of
 from swag_af.data.errors import told
 from swag_af.data.own_code import blaming, said_of
 from swag_af.data.pool.view import View
-from swag_af.filters.checking import N_ALONE, N_COLUMNS, N_ROWS, check_settings, small_pool
+from swag_af.filters.checking import N_ALONE, N_COLUMNS, N_ROWS, check_settings, of_its_tables, small_pool
 from swag_af.guarding.contract import Guard, faults_of
 
 
@@ -30,7 +30,8 @@ def check_guard(guard_or_factory: Guard | Callable[[], Guard], *, rng: np.random
     pool = small_pool(rng, guard)
     view = pool.view(np.arange(N_ROWS), np.tile(np.arange(N_COLUMNS), (N_ROWS, 1)))
     settings = check_settings(_SENTENCES, make, guard)
-    scores = _tried(guard, view)
+    with of_its_tables(guard):
+        scores = _tried(guard, view)
     said_of(guard)
     if check_settings(_SENTENCES, make, guard) != settings:
         raise broken(_SENTENCES, 1, guard, "its settings() change when it scores")

@@ -20,6 +20,8 @@ from swag_af.data.pool.view import View
 from swag_af.filters.checking import check_filter
 from swag_af.filters.contract import record_of_fit, settings_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
+
 TWO = Workers[Any](2, EngineOptions("processes"))
 ONCE = AFOptions(iterations=1, n_negatives=3)
 

@@ -215,7 +215,14 @@ def test_a_threshold_of_numpy_is_a_number(folder: Path, monkeypatch: pytest.Monk
     assert guard(GuardOptions(folder, by="test_guard:Unfit")).manifest["guards"][0]["threshold"] == 0.5
 
 
+class Unsaid(Unfit):
+    def score(self, view: View) -> np.ndarray:
+        return view.features[..., 0].astype(np.float64)
+
+
 def test_check_guard_tells_what_a_class_lacks_and_what_it_raises() -> None:
+    with pytest.raises(ContractError, match="Unsaid reads features, which not every pool has"):
+        check_guard(Unsaid)
     with pytest.raises(ContractError, match="no method `score`"):
         check_guard(Nameless)
     with pytest.raises(ContractError, match=r"Raising\.score raised KeyError"):
