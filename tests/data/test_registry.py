@@ -167,7 +167,8 @@ def test_a_name_that_two_packages_announce_is_refused_with_both(monkeypatch: pyt
     said = rf"reader 'theirs': announced by one \({HERE}:Plain\) and two \({HERE}:Sized\)\. Name the one that is meant"
     with pytest.raises(InputError, match=said):
         KNOWN.make("theirs")
-    found = points(("one", f"{HERE}:Plain"), ("one", f"{HERE}:Plain"))
+    twice = points(("one", f"{HERE}:Plain"), ("one", f"{HERE}:Plain"))
+    monkeypatch.setattr(module, "entry_points", lambda *, group: twice)
     assert KNOWN.make("theirs") == Plain()
 
 
