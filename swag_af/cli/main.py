@@ -150,6 +150,8 @@ def _main(arguments: list[str]) -> None:
         with in_stores(options) as options:
             run(options)
     except SwagAfError as error:
+        if _terminated:  # somebody's class, or a library that it loads, made an error of its own of the signal
+            _stop_interrupted()
         _stop(str(error), error.exit_code)
     except KeyboardInterrupt:
         _stop_interrupted()
