@@ -63,6 +63,19 @@ def test_pictures_and_videos_of_an_item_are_on_its_page(tmp_path: Path, images: 
     assert "img-src 'self'; media-src 'self'" in policy
 
 
+def test_a_link_is_shown_by_its_own_ending_and_links_in_a_ring_are_missing(tmp_path: Path, images: Path) -> None:
+    """Files of annexes and caches are called by their hashes: the item that had one could not be shown."""
+    (images / "0a1b2c").write_bytes(PNG)
+    (images / "annex.png").symlink_to("0a1b2c")
+    (images / "ring.png").symlink_to("ring.png")
+    run = run_of(tmp_path / "run", [{"image": ["ring.png", "annex.png", "a tag"]}])
+    client, ann = begun(run, images)
+    assert sources(ann.page) == [f"/item/{ann.task}/media/1"]
+    assert client.get(sources(ann.page)[0]).headers["content-type"] == "image/png"
+    assert "Picture 1 of 2 is not here." in ann.page
+    assert "<b>image</b> a tag" in ann.page
+
+
 def test_without_a_folder_nothing_is_shown_or_served(tmp_path: Path, images: Path) -> None:
     run = run_of(tmp_path / "run", [{"image": "film/a.png"}])
     client = make_client(make_desk(run), run)
@@ -94,7 +107,7 @@ def test_no_file_beyond_the_folder_is_served(tmp_path: Path, images: Path, path:
     assert lacking is not None
     assert "6 contexts of 12" in lacking
     assert not media.has(path)
-    assert media.beside(run.pool.contexts[0]).kinds == ()
+    assert media.beside(run.pool.contexts[0]).kinds == ("missing",)
     assert media.file(run.pool.contexts[0], 0) is None
 
 

@@ -22,7 +22,7 @@ from swag_af.verify.checks import check_of
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.presentation import Shown, shown_item, shown_question
 from swag_af.verify.schema import checks, items
-from swag_af.verify.web.media import TYPES, Beside
+from swag_af.verify.web.media import Beside
 from swag_af.verify.web.security import ANNOTATOR, ID_PATTERN, LIFETIME_SECONDS, Session
 from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
 
@@ -238,10 +238,10 @@ def _where_kept(visit: Visit, task: Row[Any], given: Answer) -> str:
 def one_file(visit: VisitDep, number: str, place: str) -> Response:
     """A picture or video of a task, to whom the task is shown alone."""
     context, media = _context_of(visit, _task_of(visit, number)), visit.site.media
-    file = media.file(context, _number(place, -1)) if media is not None and context is not None else None
-    if file is None:
+    found = media.file(context, _number(place, -1)) if media is not None and context is not None else None
+    if found is None:
         raise HTTPException(404, "There is no such picture here.")
-    return FileResponse(file, media_type=TYPES[file.suffix.lower()])
+    return FileResponse(found[1], media_type=found[0])
 
 
 @router.post("/item/{number}/draft")
