@@ -4,13 +4,14 @@
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 
 from swag_af.data.errors import ContractError
-from swag_af.data.own_code import name_fault
+from swag_af.data.own_code import blaming, name_fault
 
 ThingT = TypeVar("ThingT")
 
@@ -46,6 +47,21 @@ def lacking(made: object, *methods: str) -> str:
 def broken(sentences: Mapping[int, str], number: int, thing: object, how: str) -> ContractError:
     """The error that names the class, the sentence of its contract that it breaks, and how."""
     return ContractError(f"{type(thing).__name__} breaks sentence {number}, {sentences[number]}: {how}.")
+
+
+@contextmanager
+def as_sentence(
+    sentences: Mapping[int, str], number: int, thing: object, method: str, *, advice: str = ""
+) -> Iterator[None]:
+    """Tell what a `method` raises, and what it gives that nobody can use, as the sentence that it breaks.
+
+    `advice` is what the error would go on with elsewhere: to ask the checker, which this is.
+    """
+    try:
+        with blaming(thing, method):
+            yield
+    except ContractError as error:
+        raise broken(sentences, number, thing, str(error).removesuffix(f" {advice}").strip(".")) from error
 
 
 def _global_numbers() -> np.ndarray:

@@ -184,6 +184,12 @@ def name_fault(made: Any) -> str:
     return "" if name.strip() and name.isprintable() else f"a `name` that nobody can read, {told(name)}"
 
 
+def lacks(made: Any, *methods: str) -> list[str]:
+    """Which of `methods` a class of others lacks, and whether its name is one, as `has ...` goes on."""
+    missing = [f"no method `{method}`" for method in methods if not callable(getattr(made, method, None))]
+    return [*missing, *filter(None, [name_fault(made)])]
+
+
 def requires_fault(made: Any) -> str:
     """What is wrong with the tables that a class of others requires; empty if nothing is."""
     names = getattr(made, "requires", ())

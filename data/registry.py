@@ -257,8 +257,7 @@ _TOLD: set[tuple[str, str]] = set()
 
 @lru_cache(maxsize=32)
 def _points(find: Callable[..., Iterable[EntryPoint]], group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """What packages in the folders of `path` announce: `find` reads the records of all of them, in a tenth of a
-    second where many are installed."""
+    """What packages in the folders of `path` announce: `find` reads the records of all of them each time."""
     return tuple(find(group=group))
 
 

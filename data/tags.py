@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from swag_af.data.errors import ContractError, several, told
-from swag_af.data.own_code import blaming, is_own, name_fault
+from swag_af.data.own_code import blaming, is_own, lacks
 from swag_af.data.registry import Registry
 
 TAGS: tuple[str, ...] = (
@@ -53,8 +53,7 @@ def load_tagger(name: str = "auto") -> Tagger:
     `auto` is spaCy when it and its small English pipeline are installed, and the rules otherwise.
     """
     tagger: Tagger = TAGGERS.make(name)
-    faults = [fault for fault in [name_fault(tagger)] if fault]
-    faults += [] if callable(getattr(tagger, "tag", None)) else ["no method `tag`"]
+    faults = lacks(tagger, "tag")
     alone = getattr(tagger, "alone", {}) if is_own(tagger) else {}  # that of the rules is read when it is used
     if not isinstance(alone, Mapping) or not all(map(_is_tag, alone.values())):
         faults.append(f"an `alone` {told(alone)}, where a tag of TAGS by word is due")

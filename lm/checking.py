@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from swag_af.data.context import Context
-from swag_af.data.contracts import broken, constructor_fault, factory_of, lacking
+from swag_af.data.contracts import as_sentence, broken, constructor_fault, factory_of, lacking
 from swag_af.data.errors import ContractError, InputError, told
 from swag_af.data.own_code import blaming
 from swag_af.data.text.wording import comparable, is_readable
@@ -135,11 +135,8 @@ def _check_record(make: Callable[[], Generator], contexts: Sequence[Context], n_
 
 
 def _record(generator: Generator) -> dict[str, Any]:
-    try:
-        with blaming(generator, "record"):
-            return record_of(generator)
-    except ContractError as error:
-        raise _broken(1, generator, str(error).removesuffix(f" {ADVICE}").strip(".")) from error
+    with as_sentence(_SENTENCES, 1, generator, "record", advice=ADVICE):
+        return record_of(generator)
 
 
 _SENTENCES = {

@@ -6,7 +6,7 @@ How names are read says `swag_af.data.registry`. Imports no generator by itself.
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.errors import ContractError
-from swag_af.data.own_code import name_fault
+from swag_af.data.own_code import lacks
 from swag_af.data.registry import Registry
 
 if TYPE_CHECKING:
@@ -33,11 +33,9 @@ def make_generator(name: str, **settings: Any) -> "Generator":
     """A new generator; raises InputError for an unknown name or a setting that it does not take, ContractError for what
     is none."""
     made: Generator = GENERATORS.make(name, **settings)
-    lacking = [] if callable(getattr(made, "generate", None)) else ["no method `generate`"]
-    lacking += [fault for fault in [name_fault(made)] if fault]
-    if lacking:
+    if faults := lacks(made, "generate"):
         raise ContractError(
-            f"generator {name}: a {type(made).__name__} has {' and '.join(lacking)}, so it is none. `check_generator` "
+            f"generator {name}: a {type(made).__name__} has {' and '.join(faults)}, so it is none. `check_generator` "
             "says what one needs."
         )
     return made

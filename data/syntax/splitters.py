@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from swag_af.data.errors import ContractError, InputError, in_one_line, several, told
-from swag_af.data.own_code import blaming, name_fault
+from swag_af.data.own_code import blaming, lacks
 from swag_af.data.registry import Registry
 from swag_af.data.syntax.clauses import parsed_verb_group, rules_verb_group
 from swag_af.data.syntax.constituency import BENEPAR_MODEL, has_benepar, load_benepar, parse
@@ -60,9 +60,7 @@ def load_splitter(name: str = "auto") -> Splitter:
     splitter available on this machine: benepar with its model, spaCy with its small English pipeline, or the rules.
     """
     splitter: Splitter = SPLITTERS.make(name)
-    faults = [fault for fault in [name_fault(splitter)] if fault]
-    faults += [] if callable(getattr(splitter, "split", None)) else ["no method `split`"]
-    if faults:
+    if faults := lacks(splitter, "split"):
         raise ContractError(f"splitter {name}: a {type(splitter).__name__} has {' and '.join(faults)}. {_NEEDS}")
     return splitter
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.contracts import broken, constructor_fault, factory_of, lacking
+from swag_af.data.contracts import as_sentence, broken, constructor_fault, factory_of, lacking
 from swag_af.data.errors import ContractError, InputError, told
 from swag_af.data.own_code import blaming
 from swag_af.lm.scorers.contract import ADVICE, Scorer, answer_fault, columns_of, record_of
@@ -48,19 +48,13 @@ def check_scorer(
 
 
 def _record(scorer: Scorer) -> dict[str, Any]:
-    try:
-        with blaming(scorer, "record"):
-            return record_of(scorer)
-    except ContractError as error:
-        raise _broken(1, scorer, str(error).removesuffix(f" {ADVICE}").strip(".")) from error
+    with as_sentence(_SENTENCES, 1, scorer, "record", advice=ADVICE):
+        return record_of(scorer)
 
 
 def _scored(scorer: Scorer, contexts: Sequence[Context], endings: Sequence[Sequence[str]]) -> Values:
-    try:
-        with blaming(scorer, "columns"):
-            columns = columns_of(scorer)
-    except ContractError as error:
-        raise _broken(2, scorer, str(error)) from error
+    with as_sentence(_SENTENCES, 2, scorer, "columns"):
+        columns = columns_of(scorer)
     with blaming(scorer, "score"):
         answers: object = scorer.score(contexts, endings)
         made = list(answers) if isinstance(answers, Iterable) else None

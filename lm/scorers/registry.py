@@ -6,7 +6,7 @@ How names are read says `swag_af.data.registry`. Imports no scorer by itself.
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.errors import ContractError
-from swag_af.data.own_code import name_fault
+from swag_af.data.own_code import lacks
 from swag_af.data.registry import Registry
 
 if TYPE_CHECKING:
@@ -28,10 +28,7 @@ def make_scorer(name: str, **settings: Any) -> "Scorer":
     """A new scorer; raises InputError for an unknown name or a setting that it does not take, ContractError for what
     is none."""
     made: Scorer = SCORERS.make(name, **settings)
-    faults = [] if callable(getattr(made, "score", None)) else ["no method `score`"]
-    faults += [] if callable(getattr(made, "record", None)) else ["no method `record`"]
-    faults += [fault for fault in [name_fault(made)] if fault]
-    if faults:
+    if faults := lacks(made, "score", "record"):
         raise ContractError(
             f"scorer {name}: a {type(made).__name__} has {' and '.join(faults)}, so it is none. `check_scorer` says "
             "what one needs."

@@ -402,7 +402,7 @@ def test_no_position_is_unused_by_luck_more_often_than_in_one_set_of_a_hundred(n
 
 
 def test_balanced_classes_are_seldom_called_unbalanced() -> None:
-    """By the largest of ten classes alone a third of such sets were."""
+    """By the largest of ten classes alone a quarter of such sets were."""
     rng, found = np.random.default_rng(3), 0
     names = tuple("abcdefghij")
     for _ in range(200):

@@ -237,11 +237,12 @@ def _where_kept(visit: Visit, task: Row[Any], given: Answer) -> str:
 @router.get("/item/{number}/media/{place}")
 def one_file(visit: VisitDep, number: str, place: str) -> Response:
     """A picture or video of a task, to whom the task is shown alone."""
-    context, media = _context_of(visit, _task_of(visit, number)), visit.site.media
+    media, context = visit.site.media, _context_of(visit, _task_of(visit, number))
     found = media.file(context, _number(place, -1)) if media is not None and context is not None else None
     if found is None:
         raise HTTPException(404, "There is no such picture here.")
-    return FileResponse(found[1], media_type=found[0])
+    kind, file = found
+    return FileResponse(file, media_type=kind)
 
 
 @router.post("/item/{number}/draft")
@@ -320,8 +321,9 @@ def _context_of(visit: Visit, task: Row[Any]) -> Context | None:
 
 def _beside(visit: Visit, task: Row[Any]) -> Beside:
     """What is shown with the texts of a task."""
-    context = None if visit.site.media is None else _context_of(visit, task)
-    return Beside() if visit.site.media is None or context is None else visit.site.media.beside(context)
+    if (media := visit.site.media) is None or (context := _context_of(visit, task)) is None:
+        return Beside()
+    return media.beside(context)
 
 
 def _task_page(
