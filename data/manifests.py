@@ -191,6 +191,23 @@ def is_bare(folder: Path, work: str, name: str = BEGUN) -> bool:
     return alone and all(path.name.startswith(f".{name}.") for path in (folder / work).iterdir())
 
 
+def check_made_by(verb: str, folder: Path, *records: str, work: str = "") -> None:
+    """As `check_output`, for a folder that `verb` makes, goes on with or replaces: InputError where it holds something
+    of others.
+
+    It is known by one of its `records`; before any is written, by its folder `work`, which says what was begun.
+    """
+    check_output(folder, force=True, folder=True)
+    is_known = any((folder / record).is_file() for record in records) or (bool(work) and is_work(folder, work))
+    if not (is_known or is_bare(folder, work)):
+        raise made_by_others(verb, folder)
+
+
+def made_by_others(verb: str, folder: Path) -> InputError:
+    """What is said of a `folder` that `verb` was to make, and that holds something of others."""
+    return InputError(f"{folder}: this is there, and was not made by {verb}. Choose another --out.")
+
+
 def as_read(value: Any) -> Any:
     """`value` as it is once it was written to JSON and read again: tuples are lists, paths are texts."""
     return json.loads(json.dumps(value, default=plain))

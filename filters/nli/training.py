@@ -20,7 +20,7 @@ from swag_af.data.files import check_output, read_json, remove, remove_leftovers
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import sha256_file, sha256_json, write_manifest
+from swag_af.data.manifests import made_by_others, sha256_file, sha256_json, write_manifest
 from swag_af.data.progress import progress
 from swag_af.data.splits import hold_aside
 from swag_af.data.urls import link
@@ -62,7 +62,7 @@ def train_nli(options: TrainNLIOptions) -> NLIModel:
     identity = _identity(options, data)
     done, work = options.out / "manifest.json", options.out / WORK
     if options.out.exists() and any(options.out.iterdir()) and not done.exists() and not work.exists():
-        raise InputError(f"{options.out}: this is there, and was not made by train-nli. Choose another --out.")
+        raise made_by_others("train-nli", options.out)
     if done.exists():
         manifest = open_nli(options.out, device=options.device).manifest
         _check_same(manifest.options.get("identity"), identity, done)

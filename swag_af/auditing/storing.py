@@ -24,10 +24,10 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Association, Audit, FoldKind, Probe, over_seeds
 from swag_af.auditing.tiers import TIERS, Tiers, tiers_of
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import check_output, read_json, read_jsonl, replacing, write_json, write_jsonl
+from swag_af.data.files import read_json, read_jsonl, replacing, write_json, write_jsonl
 from swag_af.data.files import write_text as write_file
 from swag_af.data.instances.instances import Instances, Kind
-from swag_af.data.manifests import FORMAT, check_manifest
+from swag_af.data.manifests import FORMAT, check_made_by, check_manifest
 from swag_af.data.records import Count, parse_record
 
 ABOUT, DIAGNOSTICS, WORDS, QUESTIONS = "audit.json", "diagnostics.jsonl", "words.jsonl", "questions.jsonl"
@@ -137,9 +137,7 @@ def saved_form(audit: Audit | SavedAudit) -> SavedAudit:
 
 def check_out(folder: Path) -> None:
     """Raise InputError where `folder` can be no audit's, or is there and is something else."""
-    check_output(folder, force=True, folder=True)
-    if folder.exists() and any(folder.iterdir()) and not (folder / ABOUT).is_file():
-        raise InputError(f"{folder}: this is there, and is no audit to replace. Choose another --out.")
+    check_made_by("audit", folder, ABOUT)
 
 
 def check_replaces(folder: Path, instances: Instances) -> None:

@@ -36,12 +36,12 @@ from swag_af.baselines.parts import parts_of, trainings
 from swag_af.baselines.published import PEOPLE
 from swag_af.baselines.summary import Summary
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output, remove, remove_leftovers, remove_leftovers_of, write_json, write_jsonl
+from swag_af.data.files import remove, remove_leftovers, remove_leftovers_of, write_json, write_jsonl
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import FORMAT, MANIFEST, write_manifest
+from swag_af.data.manifests import FORMAT, MANIFEST, check_made_by, write_manifest
 from swag_af.data.progress import progress
 from swag_af.data.scale import run_blocks
 from swag_af.filters.registry import parse_names
@@ -58,10 +58,8 @@ class Grid:
     @classmethod
     def of(cls, options: BaselinesOptions) -> "Grid":
         """Read the data and check everything; raises InputError before any work."""
-        check_output(options.out, force=True, folder=True)
         remove_leftovers_of(options.out / MANIFEST)
-        if options.out.is_dir() and any(options.out.iterdir()) and not (options.out / MANIFEST).is_file():
-            raise InputError(f"{options.out}: this is there, and was not made by baselines. Choose another --out.")
+        check_made_by("baselines", options.out, MANIFEST)
         instances = read_instances(options.data, options.reading)
         grid = cls(options, instances, group(instances))
         _ = grid.bench

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from swag_af.data.errors import InputError, takes_options
+from swag_af.data.errors import takes_options
 from swag_af.data.files import LineFeeds, check_output, replacing, write_json, write_text
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
-from swag_af.data.manifests import FORMAT
+from swag_af.data.manifests import FORMAT, check_made_by
 from swag_af.data.tags import load_tagger
 from swag_af.data.urls import command, flags, option_words, told_otherwise
 from swag_af.describing.description import Description, description_of
@@ -45,8 +45,7 @@ def _check_out(options: DescribeOptions) -> None:
     if options.out is None:
         return
     check_output(options.out, force=options.force, folder=True)
-    if options.out.exists() and any(options.out.iterdir()) and not (options.out / ABOUT).is_file():
-        raise InputError(f"{options.out}: this is there, and was not written by describe. Choose another --out.")
+    check_made_by("describe", options.out, ABOUT)
 
 
 def _beside(options: DescribeOptions) -> list[Instances]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import check_apart, check_output, read_json, remove, write_json, write_jsonl, write_text
-from swag_af.data.manifests import check_manifest, check_same, is_bare, is_work
+from swag_af.data.manifests import check_made_by, check_manifest, check_same
 from swag_af.data.records import parse_record
 from swag_af.diagnosing.diagnosis import measure, recorded, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -62,9 +62,7 @@ def folder_of(options: DiagnoseOptions) -> Path:
 
 
 def _check(options: DiagnoseOptions, folder: Path) -> None:
-    check_output(folder, force=True, folder=True)
-    if not ((folder / ABOUT).exists() or is_work(folder, WORK) or is_bare(folder, WORK)):
-        raise InputError(f"{folder}: this is there, and was not written by diagnose. Choose another --out.")
+    check_made_by("diagnose", folder, ABOUT, work=WORK)
     if options.json is not None:
         check_apart("--json", options.json, (options.run, folder))
         check_output(options.json, force=True, flag="--json")

@@ -30,6 +30,7 @@ from swag_af.data.manifests import (
     check_same,
     is_bare,
     is_work,
+    made_by_others,
     sha256_json,
     shortened,
 )
@@ -133,7 +134,7 @@ def check_folder(out: Path, about: str = ABOUT) -> None:
         made, asked = ("a sweep", "a plain matching") if about == ABOUT else ("a plain matching", "a sweep")
         raise InputError(f"{out}: {made} was begun here, and {asked} would be mixed with it. Choose another --out.")
     if not (begun or (out / about).exists() or is_bare(out, WORK, OF_WORK)):
-        raise InputError(f"{out}: this is there, and was not made by match. Choose another --out.")
+        raise made_by_others("match", out)
 
 
 def _record_begun_in(out: Path) -> str:

@@ -23,7 +23,7 @@ from swag_af.auditing.probes.probe import check_models
 from swag_af.auditing.storing import save_audit, saved_form
 from swag_af.auditing.tiers import WHOLE
 from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import check_output, read_array, read_json, remove, remove_leftovers, write_array
+from swag_af.data.files import read_array, read_json, remove, remove_leftovers, write_array
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
@@ -31,10 +31,9 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import (
     BEGUN,
     begin_folder,
+    check_made_by,
     check_manifest,
     check_same,
-    is_bare,
-    is_work,
     sha256_file,
     sha256_json,
     sha256_tree,
@@ -102,10 +101,7 @@ def prune(options: PruneOptions) -> Pruned:
 
 
 def _check(options: PruneOptions) -> None:
-    check_output(options.out, force=True, folder=True)
-    out = options.out
-    if not ((out / ABOUT).exists() or is_work(out, WORK) or is_bare(out, WORK)):
-        raise InputError(f"{options.out}: this is there, and was not made by prune. Choose another --out.")
+    check_made_by("prune", options.out, ABOUT, work=WORK)
     if options.by == "aflite":
         REPRESENTATIONS.make(options.features)
     elif options.input in WHOLE:

@@ -19,7 +19,7 @@ from swag_af.data.files import check_output, read_json, remove, remove_leftovers
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import check_same, sha256_json
+from swag_af.data.manifests import check_same, made_by_others, sha256_json
 from swag_af.data.progress import progress
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import make_filter, parse_names
@@ -69,7 +69,7 @@ def _check_out(out: Path) -> None:
     check_output(out, force=True, folder=True)
     others = [one for one in out.iterdir() if one.name != ANSWERS or not one.is_dir()] if out.exists() else []
     if others and not any((out / name).exists() for name in (ABOUT, WORK)):
-        raise InputError(f"{out}: this is there, and was not made by refine. Choose another --out.")
+        raise made_by_others("refine", out)
 
 
 def _check_audit_models(options: RefineOptions) -> None:

@@ -118,7 +118,7 @@ def test_folders_of_others_are_not_replaced_and_ours_with_force_alone(data: Path
     taken = tmp_path / "taken"
     taken.mkdir()
     (taken / "letter.txt").write_text("dear")
-    with pytest.raises(InputError, match="not written by describe"):
+    with pytest.raises(InputError, match="not made by describe"):
         swag_af.describe(DescribeOptions((data,), topics=0, verbs=0, out=taken, force=True))
     ours = DescribeOptions((data,), topics=0, verbs=0, out=tmp_path / "out")
     swag_af.describe(ours)

@@ -326,7 +326,7 @@ def test_the_folder_of_another_diagnosis_is_left_alone(tmp_path: Path) -> None:
         diagnose(options(run, seed=1))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="was not written by diagnose"):
+    with pytest.raises(InputError, match="was not made by diagnose"):
         diagnose(options(run, out=tmp_path / "mine"))
 
 
@@ -335,7 +335,7 @@ def test_fits_of_somebody_else_are_left_alone(name: str, tmp_path: Path) -> None
     run = exhausted(tmp_path)
     (tmp_path / "mine" / "fits").mkdir(parents=True)
     (tmp_path / "mine" / "fits" / name).write_text('["mine"]')
-    with pytest.raises(InputError, match="was not written by diagnose"):
+    with pytest.raises(InputError, match="was not made by diagnose"):
         diagnose(options(run, out=tmp_path / "mine"))
     assert files_of(tmp_path / "mine") == {f"fits/{name}": b'["mine"]'}
 
