@@ -594,7 +594,7 @@ def test_probes_of_another_number_of_questions_are_not_mixed_in(tmp_path: Path) 
 def test_a_prediction_has_come_where_the_whole_interval_says_so() -> None:
     near = Prediction("level", "near 10", 0.05, 0.15)
     said = [came(near, {"low": low, "high": high}) for low, high in ((0.06, 0.14), (0.16, 0.2), (0.1, 0.2), (0, 0.04))]
-    assert said == ["yes", "no", "cannot be told", "no"]
+    assert said == ["yes", "no", "inconclusive", "no"]
     assert came(near, {"value": 0.1, "n": 1}) == ""
     assert [one.figure for one in PREDICTED][-2:] == ["jump", "slope"]
 
@@ -614,7 +614,7 @@ def with_changes(results: dict[str, Any], **changes: tuple[float, float, float])
     [
         ((0.2, 0.1, 0.3), "it finds more", "a rise"),
         ((-0.2, -0.3, -0.1), "it finds less", "a fall"),
-        ((0.0, -0.1, 0.1), "which finds more cannot be told", "no change can be told"),
+        ((0.0, -0.1, 0.1), "no significant difference", "no significant change"),
     ],
 )
 def test_every_outcome_has_a_sentence_of_its_own(
@@ -630,7 +630,7 @@ def test_every_outcome_has_a_sentence_of_its_own(
 
 def test_a_change_that_its_parts_do_not_bear_cannot_be_told(tiny: Setting) -> None:
     results = read_results(tiny.out / RESULTS)
-    for each, told in (((0.19, 0.2, 0.21), "a rise"), ((-0.1, 0.2, 0.5), "no change can be told")):
+    for each, told in (((0.19, 0.2, 0.21), "a rise"), ((-0.1, 0.2, 0.5), "no significant change")):
         found = over_parts(list(each))
         results["audits"]["parts"][TINY.joint]["own change"] = {
             "mean": 0.2,
@@ -780,7 +780,7 @@ def test_what_one_run_found_is_held_against_other_seeds_of_it(tiny: Setting) -> 
     }
     told = document(results | {"audits": results["audits"] | {"double": {joint: row}}, "seeds": {"double-2": of_run}})
     (own,) = [line for line in told.splitlines() if line.startswith("* In the arm `double`, the ensemble's own")]
-    assert "by -5.0 (-7.0 to -3.0) points, and over 3 seeds of it -0.7 (-10.1 to +8.7): no change can be told." in own
+    assert "by -5.0 (-7.0 to -3.0) points, and over 3 seeds of it -0.7 (-10.1 to +8.7): no significant change." in own
     (first,) = [line for line in told.splitlines() if line.startswith("* In the arm `double`, the MLP's iterations")]
     assert first.partition(": ")[2].startswith("a fall.")
 
@@ -971,9 +971,7 @@ def test_a_change_over_seeds_is_held_against_what_a_seed_does() -> None:
     assert found["over seeds"] == pytest.approx({"low": found["mean"] - half, "high": found["mean"] + half})
     paired = difference(mean_of(before), mean_of(after))
     assert {key: found[key] for key in paired} == paired
-    assert (
-        told_way(found, "more", "less", "cannot be told") == "cannot be told"
-    )  # one excludes zero, the other does not
+    assert told_way(found, "more", "less", "inconclusive") == "inconclusive"  # one excludes zero, the other does not
     assert found["high"] < 0 < found["over seeds"]["high"]
 
 

@@ -33,7 +33,7 @@ def arms_compared(results: Mapping[str, Any]) -> list[str]:
         "What fresh filters find at the end of each arm, %, and how much more that is than at the end of the arm "
         "beside it, in points, on the same parts and paired by the contexts that both have. Last: what a fresh "
         "ensemble finds beyond a fresh MLP when the MLP's iterations are over, in this arm and in the other; none "
-        "where an arm has no such moment, or was not asked.",
+        "where an arm has no such moment, or where it was not measured.",
         "",
         *markdown_table(rows),
         "",
@@ -98,9 +98,9 @@ def _as_hard(results: Mapping[str, Any]) -> list[str]:
     most = max(one["difference"]["high"] for one in asked)
     return [
         "",
-        f"`--splits fixed`: what a filter that took no part ({len(asked)} were asked) finds more in its questions than "
-        f"in those of the exact loop is at most {told_points(most)} points by the intervals over contexts, and "
-        f"{told_points(max(over))} by those over the parts. Asked before the runs: no more than {told_points(AS_HARD)} "
+        f"`--splits fixed`: what a filter that took no part ({len(asked)} were fitted) finds more in its questions "
+        f"than in those of the exact loop is at most {told_points(most)} points by the intervals over contexts, and "
+        f"{told_points(max(over))} by those over the parts. Set before the runs: no more than {told_points(AS_HARD)} "
         "for all of them, and no interval above zero. "
         f"{'These show it' if is_as_hard(asked) else 'These do not show it'}.",
     ]
@@ -133,7 +133,7 @@ def _arm_lines(results: Mapping[str, Any]) -> list[str]:
         asked = {f: one for f in NAMES if (one := _difference_of(found, f))}
         told = {f: way for f, one in asked.items() if (way := told_way(one, "more", "less", "", over_parts=False))}
         as_well = [NAMES[f] for f in told if told_way(asked[f], "more", "less", "")]
-        text = ", ".join(f"{NAMES[f]} {way}" for f, way in told.items()) or "no difference can be told"
+        text = ", ".join(f"{NAMES[f]} {way}" for f, way in told.items()) or "no significant difference"
         if any("over parts" in asked[f] for f in told):
             text += f"; over the parts as well: {', '.join(as_well) or 'none of them'}"
         if any(f in found for f in ("ngrams", "mlp")):

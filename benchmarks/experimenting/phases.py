@@ -82,7 +82,7 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
         audits, seeds = results["audits"].get(name, {}), _other_seeds(results, name)
         if "fresh jump" in audits:
             jump, of_seeds = audits["fresh jump"], seeds.get("fresh jump", {}).get("after the MLP")
-            verdict = _way(jump, of_seeds, "it finds more", "it finds less", "which finds more cannot be told")
+            verdict = _way(jump, of_seeds, "it finds more", "it finds less", "no significant difference")
             told.append(
                 f"{label}, after the MLP's iterations a fresh ensemble finds {told_both(jump)} points more than a "
                 f"fresh MLP on the same assignment, paired by context{_told_seeds(of_seeds)}: {verdict}."
@@ -96,7 +96,7 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
         ):
             if change := row.get(which):
                 of_seeds = row_of_seeds.get(which)
-                verdict = _way(change, of_seeds, "a rise", "a fall", "no change can be told")
+                verdict = _way(change, of_seeds, "a rise", "a fall", "no significant change")
                 told.append(
                     f"{label}, {whose} change what a fresh ensemble finds by {told_both(change)} points"
                     f"{_told_seeds(of_seeds)}: {verdict}. The paper: {paper}."
@@ -128,7 +128,7 @@ def _control(audits: Mapping[str, Any], of_seeds: Mapping[str, Any] | None) -> s
     if "fresh jump, beyond random" not in audits:
         return ""
     more = audits["fresh jump, beyond random"]
-    told = _way(more, of_seeds, "they widened it", "they narrowed it", "whether they widened it cannot be told")
+    told = _way(more, of_seeds, "they widened it", "they narrowed it", "no significant change")
     return (
         f" At the random start that difference is {told_both(audits['fresh jump, at random'])} points; the MLP's "
         f"iterations added {told_both(more)}{_told_seeds(of_seeds)}: {told}."
@@ -257,7 +257,7 @@ def audits_by_phase(results: Mapping[str, Any], name: str, title: str) -> list[s
         rows.append((NAMES[filter], *cells, *(told_change(row[one]) if one in row else "" for one in CHANGES)))
     took = (
         "Last, what the iterations of each phase change, in points, paired by context. The MLP and the ensemble took "
-        "part, and are asked again by fresh fits; the others took no part."
+        "part, and are measured again by fresh fits; the others took no part."
     )
     both = _found_by_both(results["audits"][name])
     return [f"### {title}", "", *markdown_table(rows), "", took, *both, *_changes_of_parts(audits)]
@@ -339,7 +339,7 @@ def audited_again(results: Mapping[str, Any]) -> list[str]:
                 f"`big` less the parts' questions, {at}": less for at, less in one.get("big less this", {}).items()
             }
             for what, change in named.items():
-                way = told_way(change, "more is found", "less is found", "cannot be told")
+                way = told_way(change, "more is found", "less is found", "inconclusive")
                 changes.append((what, NAMES[filter], told_both(change), way))
     if len(rows) < 2:
         return []

@@ -40,7 +40,7 @@ def came(prediction: Prediction, figure: Mapping[str, Any]) -> str:
         return ""
     if prediction.low <= low and high <= prediction.high:
         return "yes"
-    return "no" if high < prediction.low or low > prediction.high else "cannot be told"
+    return "no" if high < prediction.low or low > prediction.high else "inconclusive"
 
 
 AS_HARD = 0.02

@@ -132,7 +132,7 @@ def _mixed(said: Mapping[str, Any]) -> list[str]:
     verdict = (
         f"there filtering brought in {told} gibberish, by one of six figures"
         if told
-        else "whether filtering brings in more gibberish cannot be told"
+        else "whether filtering brings in more gibberish is inconclusive"
     )
     about = (
         f"{said['n mixed']} other contexts, where the same reader saw six generated endings, three that filtering took "

@@ -190,7 +190,7 @@ def changed(comparison: Comparison, outcome: Outcome) -> list[Change]:
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:
-    """What the repair did, in sentences: sizes, what is weaker, what is stronger or new, what cannot be told."""
+    """What the repair did, in sentences: sizes, what is weaker, what is stronger or new, what is neither."""
     c = comparison
     lines = [
         f"{c.before} has {several(c.n_before, 'instance')}, {c.after} {c.n_after:,}; "
@@ -211,7 +211,7 @@ def comparison_lines(comparison: Comparison) -> list[str]:
         lines += [f"{what}: {several(len(changes) - _SAID, 'check')} more."] if len(changes) > _SAID else []
     n_left = sum(one.outcome in ("same", "untold") and one.before.status == "found" for one in c.changes)
     if n_left:
-        lines.append(f"No change can be told of {several(n_left, 'check')} that had found something before.")
+        lines.append(f"No significant change: {several(n_left, 'check')} that had found something before.")
     return lines
 
 
@@ -228,7 +228,7 @@ def change_sentence(change: Change) -> str:
 
 
 def comparison_rows(comparison: Comparison, *, told: bool = True) -> Rows:
-    """A header, then each change that can be told of something found, before or after; with `told` False the others."""
+    """A header, then each significant change of something found, before or after; with `told` False the others."""
     rows: Rows = [("check", "before", "random removal", "after", "chance", "so it is")]
     for c in comparison.changes:
         if (c.outcome in ("nearer", "further") and c.was_found) is told:
@@ -238,7 +238,7 @@ def comparison_rows(comparison: Comparison, *, told: bool = True) -> Rows:
     return rows
 
 
-SO_IT_IS = {"nearer": "weaker", "further": "stronger", "same": "as before", "untold": "not told"}
+SO_IT_IS = {"nearer": "weaker", "further": "stronger", "same": "not significant", "untold": "not judged"}
 """What an outcome means for an artifact."""
 _SAID = 3
 """Changes of a kind that have a sentence; all are in the table."""

@@ -18,7 +18,7 @@ from swag_af.filters.registry import is_pretrained, label_of
 
 Rows = list[tuple[str, ...]]
 
-UNDECIDED = "not told from chance"
+UNDECIDED = "not significant"
 BELOW_MEANS = (
     "Below chance is a finding, and no better than above it: gold can be found by avoiding what the filter prefers. "
     "Usual causes: negatives that are the gold of other rows, other texts shared between rows, or over-filtering with "
@@ -130,7 +130,7 @@ def comparison_sentence(comparison: Comparison, *, words: bool = False) -> str:
     return (
         f"{both}: difference {_change(c.difference.mean, words)}{unit} ({sure} interval {low} to {high}, paired by "
         f"context, {several(c.n_groups, 'group')}{seeds})"
-        + ("." if c.difference.is_significant else "; no change can be told.")
+        + ("." if c.difference.is_significant else "; no significant change.")
     )
 
 

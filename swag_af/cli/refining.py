@@ -113,7 +113,7 @@ def _changes(refined: Refined) -> list[str]:
 
 
 def _paired(found: Difference) -> str:
-    told = "" if found.is_significant else "; no change can be told"
+    told = "" if found.is_significant else "; no significant change"
     return f"difference {found.mean:+.3f} ({found.low:+.3f} to {found.high:+.3f}, paired{told})"
 
 

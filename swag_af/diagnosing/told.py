@@ -76,7 +76,7 @@ def _curve(diagnosis: Diagnosis) -> Answer:
 def _not_told(figure: Figure, chance: float) -> str:
     """What an interval says that holds chance and is too wide for more; the sentence goes on with `whether`."""
     most = max(figure.high - chance, chance - figure.low)
-    return f"not told from chance; the interval allows up to {100 * most:.1f} points: {UNKNOWN.lower()}"
+    return f"not distinguishable from chance; the interval allows up to {100 * most:.1f} points: {UNKNOWN.lower()}"
 
 
 def _sees(diagnosis: Diagnosis) -> str:
@@ -132,7 +132,11 @@ def _of_pool(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
     if _at_chance(diagnosis):
         return "fine", found, "At chance or below, so the pool does not hold this curve up."
     if not _above_chance(diagnosis):
-        return "unknown", found, f"{UNKNOWN} whether the pool holds it up: the curve is not told from chance."
+        return (
+            "unknown",
+            found,
+            f"{UNKNOWN} whether the pool holds it up: the curve is not distinguishable from chance.",
+        )
     if left.other_fit.low > chance:
         up = f"even their hardest candidates leave {100 * (left.other_fit.value - chance):.1f} points above chance."
         if left.none_above_easiest.low > 0.5:
@@ -195,12 +199,12 @@ def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, 
         return (
             "unknown",
             found,
-            f"Not told from a coin; the interval allows up to {most:.1f} points: {UNKNOWN.lower()}.",
+            f"Not distinguishable from a coin; the interval allows up to {most:.1f} points: {UNKNOWN.lower()}.",
         )
     if _at_chance(diagnosis):
         return "fine", found, f"{noise.capitalize()}; the curve is at chance all the same."
     if not _above_chance(diagnosis):
-        return "unknown", found, f"{noise.capitalize()}; the curve is not told from chance."
+        return "unknown", found, f"{noise.capitalize()}; the curve is not distinguishable from chance."
     means = f"The filter is the limit: {noise}. A filter that learns the same from other contexts would go on."
     return "limit", found, means
 
@@ -260,9 +264,7 @@ def advice(diagnosis: Diagnosis) -> list[str]:
             nothing = f"{main.name} is {_not_told(main.left.now, diagnosis.chance)} whether there is anything to gain."
         return [f"More iterations, candidates, another generator: {nothing}", *_contexts(main)]
     if not diagnosis.has_spares:
-        more = (
-            "More iterations: none can swap anything. More candidates: not to be told from a pool without spare ones."
-        )
+        more = "More iterations: none can swap anything. More candidates: a pool without spare ones does not say."
         return [more, *_contexts(main), _better(diagnosis)]
     return [_iterations(diagnosis), _candidates(diagnosis), *_contexts(main), _better(diagnosis)]
 

@@ -87,7 +87,7 @@ def agreement_line(found: ByDifficulty) -> str:
     )
     if found.high < 0:
         return f"{said} Hard instances have less agreement: a part of what is kept is noise in the labels."
-    return f"{said} {'Hard instances have more agreement.' if found.low > 0 else 'No difference can be told.'}"
+    return f"{said} {'Hard instances have more agreement.' if found.low > 0 else 'No significant difference.'}"
 
 
 def untold_line(agreement: np.ndarray, *, of: str) -> str:

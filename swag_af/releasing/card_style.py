@@ -46,7 +46,9 @@ def _conclusion(findings: Sequence[Finding]) -> str:
             "Below chance is a finding too: the right ending can be found by avoiding what the filter prefers."
         )
     if against == {UNDECIDED}:
-        sentences.append("So these filters cannot be told from guessing, and no more than that is known.")
+        sentences.append(
+            "So these filters do not find gold more often than guessing might, and no more than that is known."
+        )
     return " ".join(sentences)
 
 

@@ -116,7 +116,7 @@ def gap_sentence(gap: Gap) -> str:
     if one.high is not None and one.high < 0:
         tells = " It is below 0: seeing less gets more. Were the files given the wrong way round?"
     elif one.low is None or one.low <= 0:
-        tells = " It is not told from 0: what was hidden may not be needed."
+        tells = " It is not distinguishable from 0: what was hidden may not be needed."
     return (
         f"{gap.sighted} has {signed(one.value)} points more than where it sees less ({gap.name}), {signed(one.low)} to "
         f"{signed(one.high)}; that gets {percent(gap.accuracy.value)} %.{tells}"

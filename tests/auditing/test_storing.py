@@ -69,7 +69,7 @@ def test_a_new_audit_replaces_an_old_one_and_nothing_else(made: Audit, tmp_path:
     assert not (tmp_path / "audit" / "extra.html").exists()
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("years of work")
-    with pytest.raises(InputError, match="no audit to replace"):
+    with pytest.raises(InputError, match="not made by audit"):
         save_audit(made, tmp_path / "thesis")
     assert (tmp_path / "thesis" / "chapter.tex").exists()
 

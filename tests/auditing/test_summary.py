@@ -99,7 +99,7 @@ def test_a_change_that_can_be_told_and_one_that_cannot(run: Run) -> None:
     n = len(run.pool)
     steady = [finding(run, 0, hits_of(n, 30)), finding(run, 6, hits_of(n, 29))]
     fallen = [finding(run, 0, hits_of(n, 60)), finding(run, 6, hits_of(n, 10))]
-    assert comparison_lines(run, steady)[0].endswith("; no change can be told.")
+    assert comparison_lines(run, steady)[0].endswith("; no significant change.")
     assert comparison_lines(run, fallen)[0].endswith("paired by context, 10 groups).")
 
 

@@ -485,4 +485,4 @@ def test_a_real_filter_tells_an_obvious_generator_from_one_like_gold(tmp_path: P
     assert answers(obvious_one)[3].status == "limit"
     assert "even their hardest candidates" in headline(obvious_one)
     assert alike.main.left.now.low < 0.2 < alike.main.left.now.high
-    assert "not told from chance; the interval allows up to" in headline(alike)
+    assert "not distinguishable from chance; the interval allows up to" in headline(alike)

@@ -63,7 +63,7 @@ def test_that_seeing_less_gets_more_is_told_from_nothing() -> None:
     (good, bad), groups = models(0)
     for sighted, blind, said in (
         (bad, good, "It is below 0: seeing less gets more"),
-        (good, good, "It is not told from 0"),
+        (good, good, "It is not distinguishable from 0"),
         (good, bad, "that gets 45.00 %."),
     ):
         figure = share("accuracy", blind.hits, groups, Chance(np.full(400, 0.25)))

@@ -41,7 +41,7 @@ _LOWER = (
     "What the instances of a group have in common hides answers, as where labels are balanced within groups: a model "
     "learns from one that the others have another label. So random splits say too little, and this is no shortcut."
 )
-_UNDECIDED = "Not told from chance."
+_UNDECIDED = "Not distinguishable from chance."
 _SHUFFLED = (
     "Above chance: part of the task is solved without the order of words. A topic in common can do that, rightly."
 )
@@ -138,7 +138,7 @@ def _difference(one: Probe, by_group: Probe, instances: Instances, groups: Group
     """`one` has random folds, `by_group` whole groups."""
     d = paired_difference(by_group.hits, one.hits, groups.numbers)
     reads = INPUTS[instances.kind][one.input].said
-    means = "No difference can be told."
+    means = "No significant difference."
     if d.is_significant:
         means = _HIGHER if d.mean > 0 else f"{_LOWER}{_balance(instances, groups)}"
     said = (
