@@ -4,8 +4,10 @@
 """
 
 import copy
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from inspect import Parameter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,13 +19,32 @@ ThingT = TypeVar("ThingT")
 
 
 def factory_of(thing_or_factory: ThingT | Callable[[], ThingT], method: str) -> Callable[[], ThingT]:
-    """A function that returns a new thing each time: a class or a function as it is, a thing with `method` copied."""
+    """A function that returns a new thing each time: a class or a function as it is, a thing with `method` copied.
+
+    ContractError where it would need arguments.
+    """
     if isinstance(thing_or_factory, type) or not hasattr(thing_or_factory, method):
         if not callable(thing_or_factory):
             raise ContractError(f"{type(thing_or_factory).__name__}: it has no method {method}, and makes nothing.")
+        if needed := _needed(thing_or_factory):
+            name = getattr(thing_or_factory, "__name__", "it")
+            raise ContractError(
+                f"{name}: it cannot be made without {', '.join(needed)}. Give a function that makes one: "
+                f"`lambda: {name}(...)`."
+            )
         return thing_or_factory
     unused: Any = thing_or_factory
     return lambda: copy.deepcopy(unused)
+
+
+def _needed(make: Callable[..., object]) -> list[str]:
+    """The arguments without which `make` cannot be called; none where Python cannot say."""
+    try:
+        parameters = inspect.signature(make).parameters.values()
+    except ValueError:
+        return []
+    given_by_place_or_name = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    return [one.name for one in parameters if one.default is Parameter.empty and one.kind in given_by_place_or_name]
 
 
 def constructor_fault(make: Callable[[], object]) -> str | None:

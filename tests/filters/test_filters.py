@@ -140,6 +140,20 @@ class DecidesByAHead(MeanDifference):
         return {self.name: -self.score(view)}
 
 
+def test_check_filter_names_what_a_constructor_needs():
+    """It ended in a TypeError, as if the mistake were ours."""
+
+    class Wide(MeanDifference):
+        def __init__(self, width: int, *, depth: int, seed: int = 0) -> None:
+            super().__init__()
+
+    with pytest.raises(
+        ContractError, match=r"Wide: it cannot be made without width, depth\. .*`lambda: Wide\(\.\.\.\)`"
+    ):
+        check_filter(Wide)
+    check_filter(lambda: Wide(3, depth=1))
+
+
 def test_check_filter_accepts_a_plain_class_and_an_object():
     check_filter(MeanDifference)
     check_filter(MeanDifference())
