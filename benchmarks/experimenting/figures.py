@@ -121,7 +121,8 @@ def _growth(results: Mapping[str, Any], axes: Any) -> bool:
 
 
 def _jumps(results: Mapping[str, Any], axes: Any) -> bool:
-    """The jump of every draw by the number of contexts, and the means with their intervals over the draws."""
+    """The jump of every draw by the number of contexts, and the means with their intervals over the draws; beside it
+    what a fresh ensemble finds beyond a fresh MLP before and after the MLP's iterations."""
     found = results.get("nested", {})
     if not is_drawn(found):
         return False
@@ -130,10 +131,18 @@ def _jumps(results: Mapping[str, Any], axes: Any) -> bool:
     x = [row["rows"] for row in rows]
     for row in rows:
         each = [100 * value for value in row["jump"]["each"]]
-        axes.plot([row["rows"]] * len(each), each, "o", color="#bbbbbb", markersize=4, label="a draw")
-    axes.errorbar(x, values, yerr=errors, color=COLOURS["ensemble"], label="mean of the draws", capsize=2)
+        axes.plot([row["rows"]] * len(each), each, "o", color="#bbbbbb", markersize=4, label="jump, a draw")
+    axes.errorbar(x, values, yerr=errors, color=COLOURS["ensemble"], label="jump, mean of the draws", capsize=2)
+    for number, (when, colour) in enumerate((("random", COLOURS["bow"]), ("after the MLP", COLOURS["mlp"])), 1):
+        known = [row for row in rows if row["lead"].get(when, {}).get("low") is not None]
+        leads = [(row["rows"] * 1.02**number, row["lead"][when]) for row in known]
+        if leads:
+            places, figures = zip(*leads, strict=True)
+            values, errors = _with_errors(figures)
+            style = {"fmt": f"{MARKERS[number]}--", "color": colour, "markersize": 5, "linewidth": 1, "capsize": 2}
+            axes.errorbar(places, values, yerr=errors, label=f"fresh ensemble less\nfresh MLP: {when}", **style)
     axes.axhline(0, color="#888888", linestyle=":", linewidth=1)
-    axes.set(xlabel="contexts", ylabel="jump, points", xscale="log")
+    axes.set(xlabel="contexts", ylabel="points", xscale="log")
     axes.set_xticks(x, [f"{n:,}" for n in x])
     axes.minorticks_off()
     _label_once(axes)
