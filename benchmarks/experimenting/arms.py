@@ -78,7 +78,7 @@ def _over_parts(results: Mapping[str, Any]) -> list[str]:
         "its own, so their chance is in these intervals.",
         "",
         *markdown_table(rows),
-        *_as_hard(results),
+        *(line for name in ("fixed", "dealt-fixed") for line in _as_hard(results, name)),
     ]
 
 
@@ -88,9 +88,9 @@ def _difference_of(found: Mapping[str, Any], filter: str) -> Mapping[str, Any]:
     return difference
 
 
-def _as_hard(results: Mapping[str, Any]) -> list[str]:
-    """How much more the filters that took no part may find in the questions of `--splits fixed`."""
-    found = results["compared"].get("fixed", {})
+def _as_hard(results: Mapping[str, Any], name: str) -> list[str]:
+    """How much more the filters that took no part may find in the questions of an arm by `--splits fixed`."""
+    found = results["compared"].get(name, {})
     asked = [found[f] for f in (*results["size"]["unseen"], "encoder") if f in found]
     over = [one["difference"]["over parts"]["high"] for one in asked if "over parts" in one["difference"]]
     if not over:
@@ -98,8 +98,8 @@ def _as_hard(results: Mapping[str, Any]) -> list[str]:
     most = max(one["difference"]["high"] for one in asked)
     return [
         "",
-        f"`--splits fixed`: what a filter that took no part ({len(asked)} were fitted) finds more in its questions "
-        f"than in those of the exact loop is at most {told_points(most)} points by the intervals over contexts, and "
+        f"`{name}` (`--splits fixed`): what a filter that took no part ({len(asked)} were fitted) finds more in its "
+        f"questions than in those of the exact loop is at most {told_points(most)} points by the intervals over contexts, and "
         f"{told_points(max(over))} by those over the parts. Set before the runs: no more than {told_points(AS_HARD)} "
         "for all of them, and no interval above zero. "
         f"{'These show it' if is_as_hard(asked) else 'These do not show it'}.",

@@ -109,13 +109,13 @@ def parts_of(setting: Setting, arm: Arm) -> list[int]:
 def of_arm(setting: Setting, arm: Arm, filter: str, iteration: int, parts: Sequence[int]) -> list[Hits] | None:
     """What a fresh filter finds after an iteration of an arm, in each of `parts`; None where that was not asked.
 
-    Before the first iteration all arms on one pool have the assignment of the main one. A run on all parts together
-    has one pool, and no parts.
+    Before the first iteration all arms on one pool have the assignment of the first. A run on all parts together has
+    one pool, and no parts.
     """
     if arm in setting.size.together:
         run = kept_run(setting, arm.name)
         return None if run is None or (one := found(run, filter, iteration)) is None else [one]
-    name = "main" if iteration == 0 and not arm.begins_anew else arm.name
+    name = arm.begins_as if iteration == 0 else arm.name
     runs = [kept_run(setting, f"runs/{name}-{part}") for part in parts]
     known = [one for run in runs if run is not None and (one := found(run, filter, iteration)) is not None]
     return known if known and len(known) == len(runs) else None

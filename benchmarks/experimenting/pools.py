@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from experimenting.steps import TIMES, WEAK, Setting, pool_of_all
+from experimenting.steps import DEALT, DEEP, TIMES, WEAK, Setting, pool_of_all
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import replacing
@@ -29,8 +29,26 @@ SHARES = {"half": 2, "quarter": 4}
 def make_variants(setting: Setting) -> None:
     """The variants of parts that single arms filter; those that are there stay."""
     for _, arm, number in setting.runs():
-        if arm.pool not in ("", *TIMES, WEAK):
+        if arm.pool == DEALT:
+            make_dealt(setting, number)
+        elif arm.pool not in ("", *TIMES, WEAK):
             make_variant(setting, arm.pool, setting.out / f"parts/{number}")
+
+
+def make_dealt(setting: Setting, part: int) -> None:
+    """A part's share of the contexts of `deep`, unless it is there."""
+    path = setting.out / f"parts/{part}-{DEALT}"
+    if not path.exists():
+        pool = CandidatePool.open(setting.out / DEEP)
+        pool.save(path, rows=dealt_rows(pool.groups, setting.size.part_rows, part))
+
+
+def dealt_rows(groups: np.ndarray, n: int, part: int) -> np.ndarray:
+    """(m,) the rows that are dealt to a part, about `n`: whole `groups` (N,) in random order, `n` rows a part."""
+    order = np.random.default_rng(list(DEALT.encode())).permutation(int(groups.max()) + 1)
+    sizes = np.bincount(groups)[order]
+    parts = (np.cumsum(sizes) - sizes) // n
+    return np.flatnonzero(np.isin(groups, order[parts == part]))
 
 
 def join_parts(setting: Setting) -> None:

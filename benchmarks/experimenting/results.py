@@ -83,7 +83,8 @@ def collect(setting: Setting) -> dict[str, Any]:
 
 def _changed(setting: Setting) -> list[Arm]:
     """The arms that differ from the one that they are held against in more than chance."""
-    return [*setting.size.together, *(arm for arm in setting.size.arms[1:] if not arm.seed)]
+    others = (arm for arm in setting.size.arms if not arm.seed and arm.against != arm.name)
+    return [*setting.size.together, *others]
 
 
 def told_commands(setting: Setting) -> dict[str, list[str]]:

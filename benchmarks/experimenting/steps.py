@@ -55,6 +55,7 @@ class Setting:
             for arm in self.size.arms
             for part in self.numbers()
             if part in self.size.parts_of(arm) and (not self.arms or arm.name in self.arms)
+            if arm.pool != DEALT or has_wide_folds(self)
         ]
 
     def run_names(self) -> list[str]:
@@ -207,6 +208,10 @@ NESTED = "nested"
 """The folder of runs over more and more of its contexts."""
 
 
+DEALT = "dealt"
+"""The variant of a part that has as many of its contexts, others in each."""
+
+
 def has_wide_folds(setting: Setting) -> bool:
     """Whether the folds are worked on whose contexts are taken in growing numbers."""
     return set(setting.size.wide_folds) <= set(setting.numbers())
@@ -300,7 +305,7 @@ def audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
         for iteration in (0, size.n_mlp, ends["main"]):
             yield arm.name, iteration, rows_of(size, arm)
     for out, arm, _ in setting.runs():
-        begins = (0,) if arm.name == "main" or arm.begins_anew else ()
+        begins = (0,) if arm.begins_as == arm.name else ()
         for iteration in (*begins, *((size.n_mlp,) if "," in arm.schedule else ()), ends[arm.name]):
             yield out, iteration, rows_of(size, arm)
 
