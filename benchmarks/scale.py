@@ -6,7 +6,7 @@
 
 `overhead`: blocks of 128 contexts that take no time, counted from the first result, so without the start. `driver_ms`
 are CPU milliseconds of the process that sends and takes, which hold on a busy machine; `wall_ms` do not. Bytes are
-those of the pickled block and its result, for Slurm those of the files.
+those of the pickled block and its result, for Slurm with those of the logs, which stay.
 
 `efficiency`: blocks by one worker and by two, counted from the first result, so without the start. `wall` is half the
 ratio of the seconds, which needs two idle cores: `load` says how busy the machine was before. `cpu` needs none: CPU
@@ -86,10 +86,20 @@ def _overhead(engine: str, n: int) -> dict[str, Any]:
     if engine.startswith("slurm"):
         return _overhead_of_tasks(engine)
     here, there = _empty("local", n), _empty(engine, n)
-    block = blocks_of(1)[0]
-    n_bytes = len(pickle.dumps(block)) + len(pickle.dumps(Work(0.0).open()(block)))
     wall, driver = ((there[name] - here[name]) / n * 1000 for name in ("wall", "driver"))
-    return {"engine": engine, "wall_ms": wall, "driver_ms": driver, "bytes": n_bytes, "start_seconds": there["start"]}
+    return {
+        "engine": engine,
+        "wall_ms": wall,
+        "driver_ms": driver,
+        "bytes": _pickled(),
+        "start_seconds": there["start"],
+    }
+
+
+def _pickled() -> int:
+    """Bytes of a block and its result."""
+    block = blocks_of(1)[0]
+    return len(pickle.dumps(block)) + len(pickle.dumps(Work(0.0).open()(block)))
 
 
 def _empty(engine: str, n: int) -> dict[str, float]:
@@ -110,11 +120,11 @@ def _overhead_of_tasks(engine: str) -> dict[str, Any]:
         os.chdir(folder)
         try:
             took = _empty(engine, n)
-            files = [path.stat().st_size for path in SLURM_FOLDER.rglob("*") if path.is_file()]
+            logs = [path.stat().st_size for path in SLURM_FOLDER.rglob("*") if path.is_file()]
         finally:
             os.chdir(back)
     wall, driver = (took[name] / n * 1000 for name in ("wall", "driver"))
-    row = {"engine": engine, "wall_ms": wall, "driver_ms": driver, "bytes": sum(files) // CHUNKS}
+    row = {"engine": engine, "wall_ms": wall, "driver_ms": driver, "bytes": _pickled() + sum(logs) // CHUNKS}
     return row | {"start_seconds": took["start"], "a_block_is": "a task"}
 
 

@@ -4,7 +4,6 @@ Each way is taken by one verb, since processes take seconds to start; what verbs
 Matching in two processes stands in `matching/test_runs.py`, the audit of a dataset in `auditing/test_keeping.py`.
 """
 
-import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -29,9 +28,11 @@ from swag_af.data.files import write_jsonl
 from swag_af.data.findings import AUDITS
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.pool.folder import SHARDS
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.lm.lstm.train import train_lm
-from swag_af.lm.options import LMOptions, TrainLMOptions
+from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.lm.verb import generate
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.reading import read_items
 from swag_af.matching.sweep import _Sample
@@ -81,6 +82,16 @@ def train(made: Path, out: Path, where: EngineOptions, workers: int | None) -> P
     return out / "lms"
 
 
+def write_endings(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    lms = train(made, out, EngineOptions("local"), None)
+    generate(
+        GenerateOptions(
+            out / "c.jsonl", lms, out / "pool", n_negatives=7, limit=40, shard_rows=8, where=where, workers=workers
+        )
+    )
+    return out / "pool" / SHARDS
+
+
 RULES = ContextRules(min_token_count=1, n_folds=3)
 
 
@@ -126,7 +137,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and "tensorboard" not in path.parts
+        if path.is_file() and "tensorboard" not in path.parts and path.name != "timing.json"
     }
 
 
@@ -165,12 +176,7 @@ def test_two_processes_leave_the_bytes_of_one(verb: Verb, made: Path, tmp_path: 
     assert bytes_of(verb(made, tmp_path / "out", EngineOptions(), 2)) == local(verb)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not os.environ.get("SWAG_AF_CLUSTERS"),
-    reason="with SWAG_AF_CLUSTERS=1: Ray takes a minute",
-)
-@pytest.mark.parametrize("verb", [train])
+@pytest.mark.parametrize("verb", [train, write_endings])
 def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
     verb: Verb, made: Path, tmp_path: Path, local: Any, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

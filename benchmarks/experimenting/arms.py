@@ -99,9 +99,9 @@ def _as_hard(results: Mapping[str, Any], name: str) -> list[str]:
     return [
         "",
         f"`{name}` (`--splits fixed`): what a filter that took no part ({len(asked)} were fitted) finds more in its "
-        f"questions than in those of the exact loop is at most {told_points(most)} points by the intervals over contexts, and "
-        f"{told_points(max(over))} by those over the parts. Set before the runs: no more than {told_points(AS_HARD)} "
-        "for all of them, and no interval above zero. "
+        f"questions than in those of the exact loop is at most {told_points(most)} points by the intervals over "
+        f"contexts, and {told_points(max(over))} by those over the parts. Set before the runs: no more than "
+        f"{told_points(AS_HARD)} for all of them, and no interval above zero. "
         f"{'These show it' if is_as_hard(asked) else 'These do not show it'}.",
     ]
 

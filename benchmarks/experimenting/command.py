@@ -16,7 +16,7 @@ from experimenting.released import measure_released
 from experimenting.repeats import measure_repeats, repeats_seconds
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.running import Work, print_plan, run_steps
-from experimenting.sizes import BIG, BIGGER, PAPER, SIZES
+from experimenting.sizes import BIG, BIGGER, PAPER, SIZES, TINY
 from experimenting.steps import Setting, with_hidden
 from experimenting.tables import BEGIN, END, document, with_part
 from swag_af.data.errors import InputError, SwagAfError
@@ -123,7 +123,8 @@ def parsed() -> argparse.Namespace:
     """The command line, read."""
     arms = list(dict.fromkeys(arm.name for size in SIZES.values() for arm in (*size.together, *size.arms)))
     parser = argparse.ArgumentParser(prog="experiment", description=__doc__)
-    parser.add_argument("--size", choices=list(SIZES), required=True, metavar=f"{{{','.join(SIZES)}}}")
+    asked = ",".join(name for name in SIZES if name != TINY.name)  # that one is the tests', who bring its captions
+    parser.add_argument("--size", choices=list(SIZES), required=True, metavar=f"{{{asked}}}")
     parser.add_argument("--out", type=Path, required=True, help="folder of all that is made")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data sets")
     parser.add_argument("--encoder", type=Path, help="a pretrained encoder, for the audit by one that took no part")

@@ -112,9 +112,13 @@ class _Actor:
 
 
 def check_ray(engine: EngineOptions) -> None:
-    """Raise InputError where the package is missing, or nobody listens at the address."""
-    _imported()
+    """Raise InputError where the package is missing, nobody listens at the address, or, where tasks are to have GPUs,
+    the cluster has too few for one: only then it is connected to, which takes seconds."""
+    ray = _imported()
     _check_reached(_address(engine.place))
+    if engine.gpus_per_task:
+        with _connected(ray, engine.place):
+            _room(ray, engine, 1, 1)
 
 
 def _imported() -> Any:

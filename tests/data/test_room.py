@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from swag_af.data.engines import on_ray
 from swag_af.data.engines.contract import cores_of
 from swag_af.data.engines.on_ray import _largest_node, _room
 from swag_af.data.engines.options import EngineOptions
@@ -34,6 +35,16 @@ def test_graphics_cards_bound_the_actors() -> None:
     assert _room(ray, EngineOptions("ray", gpus_per_task=0.5), 1, None) == 4
     with pytest.raises(InputError, match="0 GPUs"):
         _room(ray_of({"CPU": 8.0}), EngineOptions("ray", gpus_per_task=1), 1, None)
+
+
+def test_a_cluster_without_graphics_cards_is_found_before_any_folder_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder said afterwards that it was begun for a GPU, and could not be gone on with."""
+    ray = ray_of({"CPU": 2.0})
+    ray.is_initialized = lambda: True
+    monkeypatch.setattr(on_ray, "_imported", lambda: ray)
+    on_ray.check_ray(EngineOptions("ray"))
+    with pytest.raises(InputError, match="--gpus-per-task 1: the Ray cluster has 0 GPUs and 2 cores"):
+        on_ray.check_ray(EngineOptions("ray", gpus_per_task=1))
 
 
 def test_a_job_that_names_no_cores_takes_one() -> None:
