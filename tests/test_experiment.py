@@ -20,7 +20,7 @@ from experimenting.curves import growth_of_jump, jump_of, slope_of
 from experimenting.findings import Hits, change, difference, joined, over_parts
 from experimenting.growth import growth_cells, nested_rows, wide_cells
 from experimenting.nested import nested_found
-from experimenting.pools import make_variant
+from experimenting.pools import dealt_rows, make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import CAME, HEADER, LETTERS, OUT, of_both, one_a_group, read_sheet, write_questions
 from experimenting.record import RECORD, as_lines, figures_of, is_whole, keep_runs, kept_run, packed, unpacked
@@ -28,7 +28,18 @@ from experimenting.released import largest, measure_released, released_found
 from experimenting.repeats import change_of_means, luck_of, mean_of
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Size
-from experimenting.steps import DOUBLE, PER_RUN, RELEASED, SHARED, Setting, commands, nested_cells, rows_of, shares
+from experimenting.steps import (
+    DEALT,
+    DOUBLE,
+    PER_RUN,
+    RELEASED,
+    SHARED,
+    Setting,
+    commands,
+    nested_cells,
+    rows_of,
+    shares,
+)
 from experimenting.tables import BEGIN, END, document, part_of, with_part
 from experimenting.wording import told_way
 from hypothesis import given
@@ -272,6 +283,30 @@ def test_half_of_a_part_is_of_whole_groups(tiny: Setting) -> None:
     assert all(len(set(is_kept[part.groups == group])) == 1 for group in np.unique(part.groups))
 
 
+@given(
+    sizes=st.lists(st.integers(1, 5), min_size=4, max_size=60).filter(lambda sizes: sum(sizes) >= 20),
+    n=st.integers(4, 10),
+)
+def test_what_is_dealt_has_no_group_twice(sizes: list[int], n: int) -> None:
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    parts = [dealt_rows(groups, n, part) for part in range(len(groups) // n)]
+    of_parts = [set(groups[rows].tolist()) for rows in parts]
+    assert sum(map(len, of_parts)) == len(set[int]().union(*of_parts))
+    assert all(len(rows) == sum(sizes[one] for one in of) for rows, of in zip(parts, of_parts, strict=True))
+    assert all(n - max(sizes) < len(rows) < n + max(sizes) for rows in parts)
+
+
+def test_arms_on_dealt_contexts_are_held_against_their_own_exact_loop(tiny: Setting) -> None:
+    compared = read_results(tiny.out / RESULTS)["compared"]
+    assert DEALT not in compared
+    found = compared[f"{DEALT}-fixed"]
+    assert (found["against"], found["parts"]) == (DEALT, 2)
+    assert found["ngrams"]["difference"]["over parts"]["n"] == 2
+    assert found["mlp at random, mine"] == found["mlp at random, its"], "both begin with the same assignment"
+    names = [CandidatePool.open(tiny.out / f"parts/{part}-{DEALT}").contexts for part in range(2)]
+    assert not {one.id for one in names[0]} & {one.id for one in names[1]}
+
+
 def test_a_command_that_fails_ends_all_with_one_line(tiny: Setting, tmp_path: Path) -> None:
     setting = Setting(TINY, tmp_path / "out", tmp_path / "nothing")
     with pytest.raises(InputError, match=r"logs.contexts\.log.*exit code 2.*type the same again"):
@@ -416,7 +451,7 @@ def test_of_a_run_that_goes_on_what_it_has_is_kept(tiny: Setting, tmp_path: Path
     assert "in no table: `main-0` has 2 of its 3 iterations with the ensemble; in the first 2 a jump of " in document(
         made
     )
-    assert "**Measured in part**: 5 of 6 iterations of `runs/main-0`, 3 of 4 runs" in document(made)
+    assert "**Measured in part**: 5 of 6 iterations of `runs/main-0`, 7 of 8 runs" in document(made)
     run = kept_run(setting, "runs/main-0")
     assert run is not None
     assert not run.is_finished

@@ -30,14 +30,14 @@ from experimenting.repeats import repeats_found
 from experimenting.running import ENVIRONMENT
 from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
-from experimenting.steps import DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells
+from experimenting.steps import DEALT, DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl, write_json
 
 RESULTS = "results.json"
-OF_FIGURE_2 = (BIG.name, BIGGER.name, "main", DOUBLE, WEAK)
-"""The arms whose curves are told phase by phase."""
+OF_FIGURE_2 = (BIG.name, BIGGER.name, "main", DOUBLE, WEAK, DEALT)
+"""The arms whose curves are told phase by phase, or run by run."""
 DIGITS = 5
 
 
@@ -107,7 +107,8 @@ def _ensemble(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
     made = {}
     together = [arm.name for arm in setting.size.together]
     arm_of = {name: arm.name for name, arm in _arms(setting).items()}
-    for name in (*together, *(arm.name for arm in setting.size.arms if not arm.seed)):
+    arms = [*together, *(arm.name for arm in setting.size.arms if not arm.seed)]
+    for name in (name for name in arms if name in OF_FIGURE_2):
         mine = [run for run in runs if arm_of[run.name] == name and run.is_finished and len(set(run.filters)) > 1]
         if mine:
             made[name] = _phases(setting, mine)
@@ -328,7 +329,6 @@ def shown(results: Mapping[str, Any]) -> dict[str, Any]:
         "arms": {name: {"about": arm["about"]} for name, arm in results["arms"].items()},
         "commands": {step: listed[:1] for step, listed in results["commands"].items()},
         "curves": {name: {"means": curve["means"]} for name, curve in curves.items()},
-        "ensemble": {name: one for name, one in results["ensemble"].items() if name in OF_FIGURE_2},
     }
 
 
