@@ -18,6 +18,9 @@ from experimenting.wording import (
 )
 from swag_af.reporting.markdown import bullets, markdown_table
 
+POOLS = ("double", "weak", "dealt")
+"""Arms by the paper's schedule on other pools, which are audited at every moment."""
+
 
 def figure2(results: Mapping[str, Any], picture: str) -> list[str]:
     """What Figure 2 of the paper led us to expect, and what came out."""
@@ -25,7 +28,7 @@ def figure2(results: Mapping[str, Any], picture: str) -> list[str]:
     n = len(found["main"]["runs"]) if "main" in found else 0
     of_runs = {name: f"the run `{name}`" for name in ("bigger", "big")}
     of_runs["main"] = told_parts(results, n).replace(" together", ", mean").lower()
-    of_runs |= {name: f"the arm `{name}`" for name in ("double", "weak")}
+    of_runs |= {name: f"the arm `{name}`" for name in POOLS}
     asked = {label: found[name] for name, label in of_runs.items() if name in found}
     if not asked:
         return []
@@ -77,7 +80,7 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
     told = []
     whole = f"On {told_parts(results, results['audited']).lower()}"
     labels = {"bigger": "In the run `bigger`", "big": "In the run `big`", "parts": whole}
-    labels |= {name: f"In the arm `{name}`" for name in ("double", "weak")}
+    labels |= {name: f"In the arm `{name}`" for name in POOLS}
     for name, label in labels.items():
         audits, seeds = results["audits"].get(name, {}), _other_seeds(results, name)
         if "fresh jump" in audits:

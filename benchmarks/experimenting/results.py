@@ -211,12 +211,12 @@ def _level(window: int, runs: Sequence[KeptRun], first: int) -> dict[str, Any]:
 
 def _audits(setting: Setting) -> dict[str, Any]:
     """What fresh filters find before, between the phases and after: in the runs on all parts together, in the parts, in
-    those of twice the contexts and in those of weaker models."""
+    those of twice the contexts, of weaker models, and of other contexts with fewer candidates."""
     size = setting.size
     main = size.arms[0]
     when = {"random": 0, "after the MLP": size.n_mlp, "at the end": last_of(setting, main)}
     made: dict[str, Any] = {}
-    others = {arm.name: arm for arm in size.arms if arm.pool in (DOUBLE, WEAK) and not arm.seed}
+    others = {arm.name: arm for arm in size.arms if (arm.pool in (DOUBLE, WEAK) and not arm.seed) or arm.name == DEALT}
     together = {arm.name: arm for arm in size.together}
     for name, arm in (together | {"parts": main} | others).items():
         parts = parts_of(setting, arm)

@@ -38,6 +38,7 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         audits_by_phase(results, "double", "The arm `double`: what fresh filters find"),
         same_contexts(results),
         audits_by_phase(results, "weak", "The arm `weak`: what fresh filters find"),
+        audits_by_phase(results, "dealt", "The arm `dealt`: what fresh filters find"),
         arms_compared(results),
         growth_by_size(results, picture),
         released_beside_real(results),
