@@ -5,6 +5,7 @@
     run/replacements/0001.npy    (m, 3) row, column, newcomer
     run/log.jsonl                one line a finished iteration: accuracies, counts; same seed, same bytes
     run/timing.jsonl             seconds and memory of the same iterations, which differ from run to run
+    run/warm/0007.npz            with splits that stay: what the filter of a fold has learnt in that iteration
 
 An iteration is finished once its line is in the log. Any iteration's assignment is the first one with the replacements
 up to it applied, so a finished run can be cut anywhere (SWAG released its 22nd ensemble iteration).

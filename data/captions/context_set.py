@@ -105,11 +105,11 @@ def read_contexts(path: Path) -> list[Context]:
     joined = joined_by_sentence(contexts)
     _say_joined(path, contexts, joined)
     folds = deal(joined.groups, N_FOLDS, rng=np.random.default_rng(0)).tolist()
-    named = _with_videos(contexts, joined.groups)
+    named = with_videos(contexts, joined.groups)
     return [replace(context, fold=fold) for context, fold in zip(named, folds, strict=True)]
 
 
-def _with_videos(contexts: Sequence[Context], groups: np.ndarray) -> list[Context]:
+def with_videos(contexts: Sequence[Context], groups: np.ndarray) -> list[Context]:
     """Contexts without a video are named by the first line of their group, where the group has several."""
     first = np.unique(groups, return_index=True)[1][groups] + 1  # (n,) line, counting those that are not blank
     is_alone = (np.bincount(groups) == 1)[groups]

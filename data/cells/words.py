@@ -1,4 +1,5 @@
-"""Words by which a row says what it is: the original of a contrast set or a contrast, gold found or generated."""
+"""Words by which a row says what it is: the original of a contrast set or a contrast, gold found or generated, a stage
+of a question."""
 
 from swag_af.data.errors import RowError, told
 
@@ -17,6 +18,15 @@ def variant_of(word: str) -> str:
     if not variant and word.strip():
         raise RowError(f"has the variant {told(word)}, where {ORIGINAL} or {CONTRAST} is due")
     return variant
+
+
+STAGES = ("Q->A", "QA->R")
+"""The stages of VCR: the answer, and why it is right."""
+
+
+def stage_of(word: str) -> str:
+    """The stage that is called so; empty for any other word."""
+    return word if word in STAGES else ""
 
 
 def source_of(word: str) -> str:

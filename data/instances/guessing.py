@@ -24,7 +24,7 @@ from swag_af.data.cells.values import (
     with_nested,
     word_of,
 )
-from swag_af.data.cells.words import source_of, variant_of
+from swag_af.data.cells.words import source_of, stage_of, variant_of
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout
@@ -100,6 +100,8 @@ SPLITS = ("split",)
 SOURCES = ("goldsource",)
 CONTRAST_SETS = ("contrastset", "contrastsetid")
 VARIANTS = ("variant",)
+STAGE_NAMES = ("stage",)
+QUESTION_IDS = ("questionid",)
 
 
 def plan_of(source: Source, reading: ReadingOptions) -> Plan:
@@ -319,9 +321,14 @@ class _Look:
             "split_column": self.pick("split_column", SPLITS, self.has_words),
             "source_column": self.pick("source_column", SOURCES, partial(self.says, source_of)),
             **self.contrasts(),
-            "question_id_column": self.fixed.get("question_id_column", ""),
-            "stage_column": self.fixed.get("stage_column", ""),
+            **self.stages(),
         }
+
+    def stages(self) -> dict[str, str]:
+        """Which stage of a question a row is, where it is called as VCR's are, and what the stages of one share."""
+        which = self.pick("stage_column", STAGE_NAMES, partial(self.says, stage_of))
+        shared = self.pick("question_id_column", QUESTION_IDS if which else (), self.has_words)
+        return {"question_id_column": shared, "stage_column": which if shared else self.fixed.get("stage_column", "")}
 
     def contrasts(self) -> dict[str, str]:
         """What names contrast sets, and which row of one is the original."""

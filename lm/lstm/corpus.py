@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from swag_af.data.captions.context_set import joined_by_sentence, with_videos
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import ExhaustedError
 from swag_af.data.folds import FoldMap, check_one_fold
@@ -133,6 +134,18 @@ class _Sentences:
 
 
 def _sentences(contexts: Sequence[Context], dropped: Sequence[DroppedPair]) -> list[_Sentences]:
-    kept = [_Sentences(c.id, c.sentences, c.video or f"line {i}", c.fold) for i, c in enumerate(contexts)]
+    kept = [_Sentences(c.id, c.sentences, video, c.fold) for c, video in zip(contexts, _videos(contexts), strict=True)]
     left = [_Sentences(p.id, p.sentences, p.video, p.fold) for p in dropped if p.sent1 and p.sent2]
     return kept + left
+
+
+def _videos(contexts: Sequence[Context]) -> list[str]:
+    """The video of each context; those without one that share a sentence are one of their fold, so that no sentence is
+    learnt and held out as well."""
+    if all(context.video for context in contexts):
+        return [context.video for context in contexts]
+    named = with_videos(contexts, joined_by_sentence(contexts).groups)
+    return [
+        context.video or (f"{made.video}, fold {context.fold}" if made.video else f"line {i}")
+        for i, (context, made) in enumerate(zip(contexts, named, strict=True))
+    ]

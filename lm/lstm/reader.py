@@ -284,8 +284,8 @@ class Distributions:
     def choose(self, nodes: Tensor, uniforms: Tensor, choices: Choices) -> Tensor:
         """(D,) tokens by inverting the cumulative distribution of rows `nodes` (D,) at `uniforms` (D,) in [0, 1).
 
-        Only `choices` are chosen and share the probability of the others, which is gone from `p` afterwards. Cumulative
-        sums are in float64, where the rarest types do not drown in rounding.
+        Only `choices` are chosen and share the probability of the others, which is gone from `p` afterwards. Sums over
+        blocks of 64 are in float64, within a block in float32: a type of less than 1e-7 of its block may never come.
         """
         self.p.mul_(choices.allowed)
         blocks = self.p.view(len(self.p), -1, BLOCK)  # (M, W / BLOCK, BLOCK)

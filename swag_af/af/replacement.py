@@ -120,7 +120,7 @@ def replace(
     """`replace_row` for every row of `assignment` (n, A), given the scores (n, A) of what is assigned.
 
     Candidates that are `flagged` (n, K) do not enter, and are not scored. Rows are independent, and are looked at some
-    at a time: keys and orders of candidates take 12 bytes each.
+    at a time: a candidate takes 12 bytes of keys and orders, in all up to 65 (`hardest`).
     """
     parts = np.array_split(np.arange(len(assignment)), max(1, -(-draws.shape[0] * draws.shape[1] // ORDERED_AT_ONCE)))
     done = []

@@ -49,12 +49,12 @@ def _above(pruned: Pruned) -> str:
     first = about.rounds[0] if about.rounds else None
     if first is None:
         return "Too few instances to measure predictability, so nothing was removed."
-    wrong = about.options["by"] == "aflite" and about.chance >= _TWO
-    luck = max(about.n_above_by_luck, first.n_wrong if wrong else 0)
+    wrong = first.n_wrong if about.options["by"] == "aflite" and about.chance >= _TWO else None
+    luck = max(about.n_above_by_luck, wrong or 0)
     tail = "." if not is_luck(first.n_above, luck) else _ALL_LUCK if about.n_kept < about.n else _NOTHING_GONE
     return (
         f"Predictability {about.threshold:g} or more: {first.n_above:,} at first"
-        f"{f'; as surely wrong: {first.n_wrong:,}' if wrong else ''}; with answers drawn at random "
+        f"{'' if wrong is None else f'; as surely wrong: {wrong:,}'}; with answers drawn at random "
         f"{about.n_above_by_luck:,}, which is luck{tail}"
     )
 

@@ -92,7 +92,8 @@ def _audit_rows(audits: Sequence[BeforeAfter]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("reads the options", "before", "95 % interval", "after", "95 % interval", "chance")]
     for one in audits:
         sides = [(f"{side.accuracy:.3f}", f"{side.low:.3f} to {side.high:.3f}") for side in (one.before, one.after)]
-        rows.append((one.model, *sides[0], *sides[1], f"{one.after.chance:.3f}"))
+        chances = dict.fromkeys(f"{side.chance:.3f}" for side in (one.before, one.after))
+        rows.append((one.model, *sides[0], *sides[1], ", then ".join(chances)))
     return rows
 
 
@@ -101,7 +102,8 @@ def _changes(refined: Refined) -> list[str]:
     lines = []
     for one in refined.about.audits:
         voted = " (voted)" if one.model in refined.about.judges else ""
-        lines.append(f"{one.model}{voted}, {one.n_paired:,} questions that both have: {_paired(one.difference)}")
+        above = "" if one.before.chance == one.after.chance else "above chance, "
+        lines.append(f"{one.model}{voted}, {one.n_paired:,} questions that both have: {above}{_paired(one.difference)}")
         if one.after.high < one.after.chance:
             lines.append(
                 f"{one.model}{voted} is below chance now, which the refining made: gold is found by avoiding what it "

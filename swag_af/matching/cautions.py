@@ -29,6 +29,7 @@ def cautions_of(stage: Stage, surface: Sequence[str] = ()) -> list[str]:
         *_ignorant(stage),
         *_unpreferred(stage),
         *_of_surface(surface),
+        *_right_as_well(stage),
         *_copies(stage),
         *_tags(stage),
     ]
@@ -98,6 +99,19 @@ def _of_surface(surface: Sequence[str]) -> list[str]:
     return [
         f"By form: {'; '.join(surface[:2])}. Wrong answers are others' right ones, but which of them the models prefer "
         "depends on it; see AF201 and AF205 to AF210 in `swag-af audit`."
+    ]
+
+
+def _right_as_well(stage: Stage) -> list[str]:
+    """Rows of one question get no right answer of each other, unless their bucket leaves no other."""
+    questions = stage.items.questions
+    n = int((questions[stage.outcome.assigned] == questions[:, None]).any(axis=1).sum())
+    if not n:
+        return []
+    return [
+        f"{n:,} of {len(questions):,} questions have as a wrong answer what is right for the same question in another "
+        "row: rows of one question are too many in their bucket to avoid it. Take all but one of them out, or larger "
+        "buckets."
     ]
 
 

@@ -100,6 +100,17 @@ class Items:
         return numbered([comparable(text) for text in self.responses])
 
     @cached_property
+    def questions(self) -> np.ndarray:
+        """(n,) numbers that are equal for rows of one question, of which each has a right answer: the same words about
+        the same media, in one group.
+
+        A question that is too common for one group, such as What happens next?, says nothing of its row: there each
+        row is a question of its own.
+        """
+        keys = zip(self.groups.tolist(), self.rows, strict=True)
+        return numbered([repr((group, comparable(row.query), row.media, row.context.video)) for group, row in keys])
+
+    @cached_property
     def groups(self) -> np.ndarray:
         """(n,) numbers of the groups that the data names, joined where rows share a query or a sentence of one, as far
         as no group grows too large, and where query and response are nearly the same.

@@ -38,6 +38,10 @@ class InfeasibleError(InputError):
         )
 
 
+GRAIN = 2.0**-24
+"""What worths are rounded to where the best alone are kept: sums of whole numbers are exact, and with others scipy's
+matching of sparse tables may go on for ever, each step gaining what rounding takes away."""
+
 Advance = Callable[[int], None]
 
 
@@ -91,7 +95,7 @@ def _best_of_top(matrix: np.ndarray, top: int, number: int) -> tuple[np.ndarray,
     allowed = matrix > -np.inf
     kept[np.arange(n), _any_matching(allowed, number)] = True
     kept &= allowed
-    costs = matrix[kept].max(initial=0) + 1 - matrix[kept]  # above 0, since 0 is no entry in a sparse table
+    costs = np.round((matrix[kept].max(initial=0) + 1 - matrix[kept]) / GRAIN)  # above 0: no entry of the table is 0
     _, columns = min_weight_full_bipartite_matching(csr_array((costs, np.nonzero(kept)), shape=(n, n)))
     bound = min(matrix.max(axis=1).sum(), matrix.max(axis=0).sum())
     return np.asarray(columns, np.int64), float(bound - matrix[np.arange(n), columns].sum())

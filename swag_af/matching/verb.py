@@ -83,6 +83,7 @@ def match(options: MatchOptions) -> Matched:
         about = check_manifest(read_json(options.out / ABOUT), options.out / ABOUT, KIND)
         check_same_matching(about.get("identity") or {}, identity, options.out / ABOUT)
         _check_whole(options.out, items)
+        remove(options.out / WORK)  # a run that was killed with its record written has left it
         return open_matched(options.out)
     check_runs(options.out, options.out / RATIONALES)
     parts = parts_of(items, options.matching)

@@ -29,6 +29,9 @@ class Worth:
     """(n,) numbers that are equal for responses with the same text."""
     weight: float
     """Lambda: how much a difference in meaning counts beside relevance."""
+    questions: np.ndarray | None = None
+    """(n,) numbers that are equal for rows of one question, each of whose responses is right for all of them; each row
+    is one of its own where not given."""
 
     def __post_init__(self) -> None:
         n = len(self.texts)
@@ -44,7 +47,8 @@ class Worth:
         """(n, n) float64 the worth of each match once the rows `assigned` (n, t) have been given; `-inf` forbids.
 
         Similarity is the largest to any response that the query has, the right one included. Forbidden is a response
-        whose text the query has already, and one that surely means the same as one of them (similarity 1).
+        whose text the query has already, one that surely means the same as one of them (similarity 1), and one of
+        another row of the same question.
         """
         similarity = self.similarity
         for column in assigned.T:
@@ -56,11 +60,14 @@ class Worth:
         return worth
 
     def forbidden(self, assigned: np.ndarray) -> np.ndarray:
-        """(n, n) whether query i has the text of response j already: its own, or one of those `assigned` (n, t)."""
+        """(n, n) whether query i has the text of response j already, its own or one of those `assigned` (n, t), or j is
+        of the same question."""
         has = np.concatenate([np.arange(len(self))[:, None], assigned], axis=1)  # (n, 1 + t) rows
         no = np.zeros((len(self), len(self)), bool)
         for column in self.texts[has].T:  # (n,)
             no |= column[:, None] == self.texts
+        if self.questions is not None:
+            no |= self.questions[:, None] == self.questions
         return no
 
 

@@ -259,9 +259,11 @@ class _FoldJob:
         if todo:
             relevance = _fitted(models.relevance(), items, plan.folds != fold, (options.seed, *b"relevance", fold))
             for number in todo:
-                scores = _scored(items, plan.buckets.rows(number), relevance, models.similarity)
+                rows = plan.buckets.rows(number)
+                scores = _scored(items, rows, relevance, models.similarity)
                 for weight, one in self.folders.items():
-                    _match_bucket(items, plan.buckets, number, Worth(*scores, weight), options, one)
+                    worth = Worth(*scores, weight, items.questions[rows])
+                    _match_bucket(items, plan.buckets, number, worth, options, one)
                 tell(1, note=plan.buckets.names[number])
         return len(mine)
 
@@ -318,12 +320,14 @@ def _match_bucket(
 
 
 def preferred(worth: Worth) -> np.ndarray:
-    """(b,) how often relevance prefers the own response of each row to one of another text, ties half.
+    """(b,) how often relevance prefers the own response of each row to one of another text and question, ties half.
 
-    Luck gives 1/2; a query whose bucket has no other text, 1/2 too.
+    Luck gives 1/2; a query whose bucket has no other, 1/2 too.
     """
     own = np.diagonal(worth.relevance)[:, None]
     other = worth.texts[:, None] != worth.texts  # (b, b)
+    if worth.questions is not None:
+        other &= worth.questions[:, None] != worth.questions
     won = ((worth.relevance < own) & other).sum(axis=1) + 0.5 * ((worth.relevance == own) & other).sum(axis=1)
     n = other.sum(axis=1)
     return np.where(n > 0, won / np.maximum(n, 1), 0.5)
@@ -335,6 +339,9 @@ def _matched(
     try:
         return match_rounds(worth, round_number, top=top, first=assigned)
     except InfeasibleError as fault:
+        if worth.questions is not None:  # too common a question in this bucket; how often it comes to that is told
+            worth = replace(worth, questions=None)
+            return _matched(items, buckets, number, worth, round_number, top, assigned)
         rows = buckets.rows(number)[fault.rows]
         shown = ", ".join(f"{items.rows[row].context.id} ({items.rows[row].response[:40]!r})" for row in rows[:3])
         raise InputError(

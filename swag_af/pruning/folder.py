@@ -44,8 +44,9 @@ class RoundRecord:
     """Instances before it."""
     n_above: Count
     """How many were predictable enough to go."""
-    n_wrong: Count
-    """How many are as surely predicted wrongly: predictability up to 1 - threshold."""
+    n_wrong: Count | None
+    """How many are as surely predicted wrongly: predictability up to 1 - threshold; None by probes, whose
+    predictability is information, of which 0 is none."""
     n_removed: Count
     lowest: float | None
     """The least predictable that went."""
@@ -151,11 +152,11 @@ def write_pruned(
     write_json(folder / ABOUT, {"format": FORMAT, "kind": "prune", "identity": identity, **asdict(about)})
 
 
-def round_record(one: Round, threshold: float) -> RoundRecord:
-    """A round in numbers."""
+def round_record(one: Round, threshold: float, *, by: str) -> RoundRecord:
+    """A round in numbers; `by` is the recipe."""
     gone = one.predictability[np.isin(one.rows, one.removed)]
     lowest = round(float(gone.min()), 6) if len(gone) else None
-    n_wrong = int((one.predictability <= 1 - threshold).sum())
+    n_wrong = int((one.predictability <= 1 - threshold).sum()) if by == "aflite" else None
     return RoundRecord(len(one.rows), one.n_above, n_wrong, len(gone), lowest)
 
 

@@ -38,6 +38,7 @@ from swag_af.data.manifests import (
     sha256_json,
     sha256_tree,
 )
+from swag_af.data.own_code import source_of
 from swag_af.data.progress import note, progress
 from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.registry import REGISTRY, make_filter, parse_names
@@ -146,8 +147,16 @@ def _identity(options: PruneOptions, instances: Instances, agreement: np.ndarray
     verdicts = sha256_file(options.verdicts) if options.verdicts else ""
     agreed = [] if agreement is None or not options.agreement_column else list(map(repr, agreement.tolist()))
     own = {"verdicts": verdicts, "agreement": sha256_json(agreed), "instances": data, "swag_af": version("swag-af")}
-    files = _files(options)
-    return {**_settings(options), **own, **({"files": files} if files else {})}
+    files, sources = _files(options), _sources(options)
+    return {**_settings(options), **own, **({"files": files} if files else {}), **sources}
+
+
+def _sources(options: PruneOptions) -> dict[str, str]:
+    """The hash of the source of each class of somebody's own: an edited one makes other bytes."""
+    made: dict[str, Any] = {name: make_filter(name) for name in _models(options) if name not in PROBE_MODELS}
+    if options.by == "aflite":
+        made[options.features] = REPRESENTATIONS.make(options.features)
+    return {f"source of {name}": sha for name, one in made.items() if (sha := source_of(one))}
 
 
 def _files(options: PruneOptions) -> dict[str, str]:
@@ -357,7 +366,7 @@ class _Work:
             threshold=limits.threshold,
             n_train=limits.fewest if self.options.by == "aflite" else 0,
             most=limits.most,
-            rounds=tuple(round_record(one, limits.threshold) for one in rounds),
+            rounds=tuple(round_record(one, limits.threshold, by=self.options.by) for one in rounds),
             n_above_by_luck=by_luck,
             took_part=self.took_part(),
             told=tuple(told_by(comparison, self.took_part())) if comparison else (),

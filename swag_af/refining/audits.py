@@ -33,7 +33,7 @@ class BeforeAfter:
     before: Finding
     after: Finding
     difference: Difference
-    """Paired by question."""
+    """Paired by question; where chance is another one now, of what is above chance."""
     n_paired: int
 
 
@@ -70,7 +70,10 @@ def _paired(
     rows: np.ndarray,
 ) -> BeforeAfter:
     """`rows` are those of the questions of `now` among those of `was`."""
-    difference = paired_difference(was[0].hits[rows], now[0].hits, now[2].numbers)
+    before, after = was[0].hits[rows], now[0].hits
+    if not np.array_equal(was[1].chance[rows], now[1].chance):  # more options alone make a probe right less often
+        before, after = before - was[1].chance[rows], after - now[1].chance
+    difference = paired_difference(before, after, now[2].numbers)
     return BeforeAfter(model, _finding(*was), _finding(*now), difference, len(rows))
 
 

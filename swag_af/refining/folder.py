@@ -100,5 +100,6 @@ def _record(one: Any, before: str, *, flagged: bool) -> dict[str, Any]:
     """A question as a row that every reader of ours understands; `before` is what its context is called."""
     row = {"id": one.id, before: one.context, "start": one.start, "options": list(one.options), "label": one.answer}
     more = {"group": one.group, "split": one.split, "media": one.media}
-    more |= {"contrast_set": one.contrast_set, "variant": one.variant}
+    more |= {"contrast_set": one.contrast_set, "variant": one.variant, "question_id": one.question, "stage": one.stage}
+    more |= {"gold-source": one.gold_source, "objects": list(one.objects)}
     return row | {name: value for name, value in more.items() if value} | ({"flagged": True} if flagged else {})

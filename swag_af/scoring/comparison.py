@@ -53,7 +53,7 @@ class Comparison:
     bootstrap_high: float | None
     """2.5 % are above it."""
     bootstrap_p: float | None
-    """Twice the share of resamples with a difference of the other sign or none, at least 1 / (draws + 1)."""
+    """Twice the share of resamples with a difference of the other sign or none, at least 2 / (draws + 1)."""
 
 
 @dataclass(frozen=True, slots=True)

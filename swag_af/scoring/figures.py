@@ -18,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 
+from swag_af.data.cells.words import CONTRAST, ORIGINAL, STAGES
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
@@ -26,8 +27,6 @@ from swag_af.data.splits import join_pairs
 from swag_af.scoring.chance import Chance, chance_of, drawn_answers
 from swag_af.scoring.reading.predictions import Predictions
 
-ORIGINAL, CONTRAST = "original", "contrast"
-STAGES = ("Q->A", "QA->R")
 ALL_STAGES = "Q->AR"
 DIGITS = 9
 """Decimals that are kept: further ones depend on the order of rows."""
@@ -191,7 +190,8 @@ def _pairs(instances: Instances, sets: dict[str, list[int]]) -> np.ndarray:
         for second in rows
         if of[first] == ORIGINAL and of[second] == CONTRAST
     ]
-    if not found and all(len(rows) == 2 for rows in sets.values()):
+    are_named = any(of[row] for rows in sets.values() for row in rows)
+    if not are_named and all(len(rows) == 2 for rows in sets.values()):
         found = [(rows[0], rows[1]) for rows in sets.values()]
     return np.array(found, np.int64).reshape(-1, 2)
 

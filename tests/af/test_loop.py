@@ -15,6 +15,7 @@ from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
+from swag_af.filters import contract
 from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 
@@ -27,6 +28,19 @@ def test_filtering_by_a_fixed_score_lowers_its_accuracy(pool):
     run = filter_pool(pool, FeatureFilter(), AFOptions(iterations=60, n_negatives=3))
     first, last = ([run.accuracy(i) for i in part] for part in (range(1, 11), range(51, 61)))
     assert np.mean(last) < np.mean(first)
+
+
+def test_no_call_of_a_filter_has_more_candidates_than_are_scored_at_once(pool, monkeypatch):
+    """The held-out rows were scored in one call, whose memory grew with the pool."""
+    sizes, score = [], HashFilter.score
+    monkeypatch.setattr(HashFilter, "score", lambda self, view: sizes.append(view.columns.size) or score(self, view))
+    whole = filter_pool(pool, HashFilter(), AFOptions(iterations=3, n_negatives=4))
+    assert max(sizes) > 30
+    sizes.clear()
+    monkeypatch.setattr(contract, "SCORED_AT_ONCE", 20)
+    parted = filter_pool(pool, HashFilter(), AFOptions(iterations=3, n_negatives=4))
+    assert max(sizes) <= 30  # whole rows, so some may be a little over
+    assert (parted.assignment() == whole.assignment()).all()
 
 
 def test_lazy_scans_score_less_than_full_ones(pool):

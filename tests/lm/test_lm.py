@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 from conftest import STOP, TINY
 
 from swag_af.data.captions.context_set import read_contexts
+from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.manifests import read_manifest
@@ -96,6 +98,22 @@ def test_no_video_of_a_fold_or_of_its_held_out_part_is_learnt_from(contexts_path
     assert len(corpus.train) + len(corpus.held_out) + len(corpus.fold) == len(pairs)
     videos = {part: {p.video for p in pairs if p.ids in set(ids)} for part, ids in vars(corpus).items()}
     assert not videos["fold"] & {p.video for p in pairs if p.fold != 1 and p.ids in set(corpus.train)}
+
+
+def test_nameless_lines_that_share_a_sentence_are_learnt_or_held_out_together():
+    """With folds of their own each was a video by itself, so that held-out sentences had been learnt."""
+    texts = [[f"Man {s} {verb} a {s} thing." for verb in "abcdefgh"] for s in range(12)]
+    contexts = [
+        Context(one, "", two, id=f"{s}-{i}", fold=s % 2)
+        for s, story in enumerate(texts)
+        for i, (one, two) in enumerate(pairwise(story))
+    ]
+    pairs = pairs_of(contexts, [], caption_vocabulary(contexts, [], min_count=1))
+    corpus = fold_corpus(pairs, 1, 0.3, rng=np.random.default_rng(0))
+    story = {pair.ids: pair.video for pair in pairs}
+    assert len(set(story.values())) == 12
+    assert not {story[ids] for ids in corpus.train} & {story[ids] for ids in corpus.held_out}
+    assert corpus.held_out
 
 
 def test_corpus_hash_ignores_where_sentences_are_split(contexts_path):

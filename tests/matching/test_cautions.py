@@ -46,6 +46,29 @@ def test_rows_whose_question_is_in_other_folds_are_counted() -> None:
     assert "60 of 360 rows share a question that is too common" in cautions_of_plan(items, plan)[0]
 
 
+def test_questions_too_common_in_their_bucket_are_matched_and_counted(tmp_path: Path) -> None:
+    """Of 24 rows 16 are of one question, and the others too few to give them wrong answers."""
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(30)]
+    answers = [" ".join(rng.choice(words, 5)) + "." for _ in range(120)]
+    queries = ["Which of these words does she say to him?"] * 16 + [
+        f"{' '.join(words[k : k + 4])} {k}?" for k in range(8)
+    ]
+    queries += [f"Who says {' '.join(rng.choice(words, 4))} {k}?" for k in range(96)]
+    groups = [f"movie {0 if i < 16 else i}" for i in range(120)]
+    items = items_of(queries, answers, groups)
+    options = replace(OPTIONS, buckets="none", folds=2, n_distractors=1)
+    folds = np.where(np.arange(120) < 24, 0, 1)
+    plan = plan_of(items, options, folds=folds)
+    (outcome,) = match_items(items, plan, options, weights=[0.1], folder=tmp_path)
+    stage = Stage(items, plan, outcome, wrong_answers(items, outcome, options))
+    n = sum(row < 16 and int(other) < 16 for row, (other,) in enumerate(outcome.assigned.tolist()))
+    assert n >= 8
+    assert any(
+        one.startswith(f"{n} of 120 questions have as a wrong answer what is right") for one in cautions_of(stage)
+    )
+
+
 def test_nothing_is_said_where_all_is_well(tmp_path: Path) -> None:
     assert cautions_of(stage_of(made(), tmp_path)) == []
 

@@ -54,6 +54,15 @@ def test_a_matching_that_was_killed_before_it_said_what_it_began_is_begun(option
     assert not (options.out / "work").exists()
 
 
+def test_what_a_kill_behind_the_record_leaves_is_removed(options: MatchOptions) -> None:
+    match(options)
+    whole = files_of(options.out)
+    (options.out / "work" / "answers").mkdir(parents=True)
+    match(options)
+    assert files_of(options.out) == whole
+    assert not (options.out / "work").exists()
+
+
 @pytest.mark.parametrize("name", ["pool", "run", "rationales/pool"])
 def test_a_pool_or_run_that_match_did_not_make_is_not_replaced(name: str, options: MatchOptions) -> None:
     begin_work(options.out, {"swag_af": "0"})

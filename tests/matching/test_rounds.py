@@ -11,20 +11,25 @@ from swag_af.matching.weights import Worth
 from tests.slow.matching import best_round, worth_of
 
 
-def made(seed: int, n: int, n_texts: int | None = None, weight: float = 0.3) -> Worth:
+def made(seed: int, n: int, n_texts: int | None = None, weight: float = 0.3, *, n_questions: int = 0) -> Worth:
     rng = np.random.default_rng(seed)
     similarity = rng.random((n, n), np.float32)
     similarity = np.maximum(similarity, similarity.T)
     texts = rng.integers(0, n_texts, n) if n_texts else np.arange(n)
-    return Worth(rng.random((n, n), np.float32), similarity, texts, weight)
+    questions = rng.integers(0, n_questions, n) if n_questions else None
+    return Worth(rng.random((n, n), np.float32), similarity, texts, weight, questions)
 
 
-@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 2))
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 2), st.booleans())
 @settings(max_examples=40)
-def test_every_round_is_the_best_there_is(seed: int, n: int, n_rounds: int) -> None:
-    worth = made(seed, n)
+def test_every_round_is_the_best_there_is(seed: int, n: int, n_rounds: int, has_questions: bool) -> None:
+    worth = made(seed, n, n_questions=2 * n if has_questions else 0)
     n_rounds = min(n_rounds, n - 1)
-    found = match_rounds(worth, 1)
+    try:
+        found = match_rounds(worth, 1)
+    except InfeasibleError:
+        assert best_round(worth, np.zeros((n, 0), np.int64)) == -np.inf
+        return
     assert found.worth[0] == pytest.approx(best_round(worth, np.zeros((n, 0), np.int64)), rel=1e-5)
     if n_rounds == 2 and n > 3:
         try:
@@ -35,10 +40,10 @@ def test_every_round_is_the_best_there_is(seed: int, n: int, n_rounds: int) -> N
             assert again.worth[0] == pytest.approx(best_round(worth, found.assigned), rel=1e-5)
 
 
-@given(st.integers(0, 10**6), st.integers(6, 40), st.integers(4, 12))
+@given(st.integers(0, 10**6), st.integers(6, 40), st.integers(4, 12), st.integers(0, 12))
 @settings(max_examples=40)
-def test_matrix_is_the_formula_written_out(seed: int, n: int, n_texts: int) -> None:
-    worth = made(seed, n, n_texts)
+def test_matrix_is_the_formula_written_out(seed: int, n: int, n_texts: int, n_questions: int) -> None:
+    worth = made(seed, n, n_texts, n_questions=n_questions)
     assigned = np.random.default_rng(seed).integers(0, n, (n, 2))
     matrix = worth.matrix(assigned)
     slow = [[worth_of(worth, i, j, assigned[i].tolist()) for j in range(n)] for i in range(n)]

@@ -50,6 +50,37 @@ def test_how_often_relevance_prefers_the_own_response_is_as_counted_one_by_one()
     assert preferred(same).tolist() == [0.5] * 9
 
 
+def twice_asked(n: int = 180) -> Items:
+    """Questions with two right answers, a row each."""
+    rng = np.random.default_rng(3)
+    words = [f"w{i}" for i in range(60)]
+    queries = [" ".join(rng.choice(words, 6)) + "?" for _ in range(n)]
+    answers = [f"{query.split()[k]} {' '.join(rng.choice(words, 4))}." for k in (0, 1) for query in queries]
+    return items_of(queries * 2, answers, [f"movie {i}" for i in range(n)] * 2)
+
+
+@pytest.mark.parametrize("top", [None, 5])
+def test_no_row_gets_what_is_right_for_its_own_question(top: int | None, tmp_path: Path) -> None:
+    """Relevance likes such answers, so they were given as wrong ones."""
+    items = twice_asked()
+    options = replace(OPTIONS, top=top)
+    plan = plan_of(items, options)
+    (found,) = match_items(items, plan, options, weights=[0.1], folder=tmp_path)
+    assert len(np.unique(items.questions)) == len(items) / 2
+    assert (items.questions[found.assigned] != items.questions[:, None]).all()
+    free = replace(items)
+    object.__setattr__(free, "questions", np.arange(len(items)))
+    (other,) = match_items(free, plan, options, weights=[0.1], folder=tmp_path / "free")
+    assert (items.questions[other.assigned] == items.questions[:, None]).any(axis=1).mean() > 0.1
+
+
+def test_the_same_words_about_other_videos_or_pictures_are_other_questions() -> None:
+    items = items_of(["What is he doing?"] * 3, ["Running.", "Sitting.", "Cooking."], ["one", "one", "two"])
+    assert [items.questions[0] == one for one in items.questions] == [True, True, False]
+    rows = tuple(replace(row, media=f"{i}.jpg") for i, row in enumerate(items.rows))
+    assert len(np.unique(replace(items, rows=rows).questions)) == 3
+
+
 def test_groups_are_whole_in_folds() -> None:
     items = made()
     folds = plan_of(items, OPTIONS).folds

@@ -6,6 +6,7 @@ import io
 import json
 import multiprocessing
 import signal
+import sys
 import time
 from dataclasses import replace
 from html import unescape
@@ -263,6 +264,27 @@ def test_a_killed_run_does_not_go_on_with_other_weights(
     weights = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
     with pytest.raises(InputError, match=r"begun with other files: encoder\[.*\] \(\w{8}, now \w{8}\)\. Repeat"):
+        prune(asked)
+
+
+def test_a_killed_run_does_not_go_on_with_an_edited_class(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Features of the old class were mixed with what the new one makes."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "edited_features", raising=False)
+    module = tmp_path / "edited_features.py"
+    module.write_text(
+        "import numpy as np\n\n\nclass Mine:\n    def vectors(self, reading, *, seed):\n"
+        "        return np.random.default_rng(seed).normal(size=(len(reading.pieces), 5))\n",
+        encoding="utf-8",
+    )
+    asked = options(data, tmp_path / "out", features="edited_features:Mine")
+    monkeypatch.setattr(verb, "above_by_luck", break_after(0, verb.above_by_luck))
+    with pytest.raises(KilledError):
+        prune(asked)
+    module.write_text(module.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
+    with pytest.raises(InputError, match="begun with other source of edited_features:Mine"):
         prune(asked)
 
 

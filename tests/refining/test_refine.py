@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 from judges import FakeServer, has_opinions, knows_nothing, knows_style, prefers_a, refuses
 
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.refining import refined_lines
+from swag_af.cli.refining import _audit_rows, refined_lines
 from swag_af.cli.show import show
 from swag_af.data.errors import ExhaustedError, InputError, SwagAfError
 from swag_af.data.files import write_jsonl
-from swag_af.data.instances.instances import Instance
+from swag_af.data.instances.grouping import group
+from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.filters.judge.asking import Verdict
 from swag_af.filters.judge.judge import JudgeFilter
+from swag_af.refining.audits import before_and_after
 from swag_af.refining.chance import luck_of_orders, luck_of_votes, tail
 from swag_af.refining.estimate import estimate
 from swag_af.refining.folder import Refined, open_refined
@@ -144,6 +146,43 @@ def test_contrast_sets_keep_their_names_and_broken_ones_are_counted(
     assert any(
         f"{N // 2:,} of {N // 2:,} contrast sets lost some of their questions" in one for one in refined.about.said
     )
+
+
+def test_stages_of_a_question_are_read_again(options: RefineOptions, meet: Meet, data: Path) -> None:
+    """They were not written, so that what is scored over both was gone without a word."""
+    stages = ["Q->A", "QA->R"]
+    rows = [row | {"question_id": f"v{i // 2}", "stage": stages[i % 2]} for i, row in enumerate(lines_of(data))]
+    write_jsonl(data, rows)
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refine(options)
+    before, after = (read_instances([path]).instances for path in (data, options.out / "questions.jsonl"))
+    assert [(one.question, one.stage) for one in before] == [(row["question_id"], row["stage"]) for row in rows]
+    assert [(one.question, one.stage) for one in after] == [(one.question, one.stage) for one in before]
+
+
+def test_more_options_alone_are_no_mending(tmp_path: Path) -> None:
+    """A probe that guesses fell from a quarter to a tenth, which was told as a significant change."""
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(60)]
+
+    def made(n_options: int) -> Instances:
+        rows = [
+            Instance(
+                f"q{i}",
+                f"{' '.join(rng.choice(words, 5))} {i}?",
+                tuple(" ".join(rng.choice(words, 4)) for _ in range(n_options)),
+                int(rng.integers(n_options)),
+            )
+            for i in range(200)
+        ]
+        return Instances(tuple(rows), "choices")
+
+    before, after = made(4), made(10)
+    (found,), _ = before_and_after(before, after, group(before), ["tfidf"], n_folds=4, seed=0)
+    assert (found.before.chance, found.after.chance) == (0.25, 0.1)
+    assert not found.difference.is_significant
+    header, row = _audit_rows([found])
+    assert row[header.index("chance")] == "0.250, then 0.100"
 
 
 def test_every_version_is_kept_with_its_reason(options: RefineOptions, meet: Meet) -> None:

@@ -150,6 +150,18 @@ def test_contrasts_less_originals_is_the_difference_of_the_two_accuracies() -> N
     assert less == pytest.approx(contrast - original, abs=1e-5)
 
 
+def test_two_contrasts_without_their_original_are_no_pair() -> None:
+    ones = [
+        Instance(f"{s}-{v}", f"Q {s}-{v}?", (f"a{s}", f"b{s}"), v, contrast_set=f"s{s}", variant=kind)
+        for s in range(6)
+        for v, kind in enumerate(("contrast", "contrast"))
+    ]
+    for kind, is_paired in (("contrast", False), ("", True)):
+        instances = Instances(tuple(replace(one, variant=kind) for one in ones), "choices")
+        names = {one.name for one in scores_of(instances, instances.answers).figures}
+        assert ("sensitivity" in names) == is_paired
+
+
 def test_all_stages_takes_questions_that_have_all() -> None:
     instances = staged()
     fewer = replace(instances, instances=instances.instances[:-1])
