@@ -45,6 +45,16 @@ class Joined:
     """Number of rows that share a text with a row that is still in another group."""
 
 
+A_STORY = 20
+"""Rows: as many lines as a text of consecutive sentences may have."""
+
+
+def a_story(n: int) -> int:
+    """How many of `n` rows may hang together by their sentences though that is over a tenth: a story, and no more than
+    a third of all."""
+    return min(A_STORY, n // 3)
+
+
 def join_by_text(
     groups: np.ndarray, rows: np.ndarray, keys: np.ndarray, *, most: float = MOST_TOGETHER, few: int = 0
 ) -> Joined:

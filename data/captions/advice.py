@@ -45,13 +45,13 @@ def time_warnings(name: str, videos: Sequence[Video], rules: ContextRules) -> li
     n_back, n_enclosed = sum(video.n_back for video in videos), sum(is_enclosed(*pair) for pair in timed)
     if n_back > MANY_BACK * len(timed) and not is_by_person:
         lines.append(
-            f"{name}: {_of(n_back, len(pairs), 'following captions')} begin before the one listed above them, as where "
+            f"{name}: {_of(n_back, len(timed), 'following captions')} begin before the one listed above them, as where "
             "several people described one video; by time, captions of different people make pairs. If the source "
             "says who wrote each, give a table of captions with --annotator-column."
         )
     if n_enclosed > MANY * len(timed) and not rules.drop_enclosed:
         lines.append(
-            f"{name}: in {_of(n_enclosed, len(pairs), 'pairs')} the second caption lies within the time of the first, "
+            f"{name}: in {_of(n_enclosed, len(timed), 'pairs')} the second caption lies within the time of the first, "
             "and may describe the same event again. --drop-enclosed drops those pairs."
         )
     return lines

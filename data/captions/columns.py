@@ -36,8 +36,7 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
         _check_columns(source, names, source.columns)
     else:
         _check_columns(source, {part: names[part] for part in ("video", "sentence") if part in names}, source.columns)
-    captions: dict[tuple[str, str], list[Caption]] = {}
-    sources: dict[str, str] = {}
+    captions: dict[tuple[str, str, str], list[Caption]] = {}
     seen = dict.fromkeys(source.columns)
     for where, row in source.read(list(names.values())):
         seen |= dict.fromkeys(row)
@@ -56,11 +55,10 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
         if not isinstance(tree, str | None):
             raise InputError(f"{source.path}: {where} has no text as its {names['tree']!r}. Give brackets, or nothing.")
         caption = Caption(normalise_blanks(sentence), _seconds_of(source, where, row, names), tree)
-        annotator = _cell(row, names, "annotator")
-        captions.setdefault((str(video), str(annotator)), []).append(caption)
-        sources.setdefault(str(video), str(_cell(row, names, "source") or source.path.stem))
+        annotator, of = _cell(row, names, "annotator"), str(_cell(row, names, "source") or source.path.stem)
+        captions.setdefault((str(video), of, str(annotator)), []).append(caption)
     _check_columns(source, names, seen)  # in JSONL, a row may have columns that the first one lacks
-    return [timed_video(video, sources[video], items) for (video, _), items in captions.items()]
+    return [timed_video(video, of, items) for (video, of, _), items in captions.items()]
 
 
 def _cell(row: Mapping[str, Any], names: Mapping[str, str], part: str, otherwise: Any = None) -> Any:

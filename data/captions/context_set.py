@@ -19,7 +19,7 @@ from swag_af.data.files import read_json, read_jsonl, replacing_all, write_json,
 from swag_af.data.manifests import FORMAT, check_manifest, sha256_file
 from swag_af.data.progress import note
 from swag_af.data.records import PairCounts, check_record, parse_record
-from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_groups
+from swag_af.data.splits import Joined, a_story, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.text.wording import sentence_keys
@@ -59,17 +59,13 @@ def joined_by_sentence(made: Sequence[Context | DroppedPair], repeated: Sequence
     `repeated`.
 
     Sentences found in so many videos that a tenth of the rows would form one group do not join any (`join_by_text`);
-    of few rows a group may have `A_STORY`, and no more than a third.
+    of few rows a group may be `a_story`.
     """
     groups = join_pairs(named_groups([item.video for item in made]), repeated)
     keys = [[key for text in item.sentences for key in sentence_keys(text)] for item in made]
     rows = np.repeat(np.arange(len(made)), [len(of_row) for of_row in keys])
-    few = min(A_STORY, len(made) // 3)
-    return join_by_text(groups, rows, np.array([key for of_row in keys for key in of_row], dtype=np.int64), few=few)
-
-
-A_STORY = 20
-"""Rows: as many lines as a text of consecutive sentences may have."""
+    of_texts = np.array([key for of_row in keys for key in of_row], dtype=np.int64)
+    return join_by_text(groups, rows, of_texts, few=a_story(len(made)))
 
 
 def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], threshold: float) -> np.ndarray:

@@ -149,6 +149,8 @@ def sentences_of(text: str) -> list[str]:
         is_shortened = any(first < found.start() <= last for first, last in pairs) or _WITHIN.search(before)
         if _TITLE.search(before) or is_shortened or (_ABBREVIATION.search(before) and not after.isupper()):
             continue
+        if after.islower() and found[0].strip():  # behind a closing quote or bracket it goes on
+            continue
         sentences.append(normalise_blanks(text[begin : found.end()]))
         begin = found.end()
     sentences.append(normalise_blanks(text[begin:]))

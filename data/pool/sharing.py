@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.pool.rows import Block, Row
-from swag_af.data.splits import Joined, counted, join_by_text
+from swag_af.data.splits import Joined, a_story, counted, join_by_text
 from swag_af.data.text.wording import sentence_keys, text_key
 
 
@@ -66,7 +66,9 @@ def sharing(keys: RowKeys, blocks: Iterable[Block], given: np.ndarray | None = N
     """
 
     def joined(groups: np.ndarray, rows: np.ndarray, keys: np.ndarray) -> Joined:
-        return join_by_text(groups, rows, keys) if given is None else counted(groups, given, rows, keys)
+        if given is None:
+            return join_by_text(groups, rows, keys, few=a_story(len(groups)))
+        return counted(groups, given, rows, keys)
 
     videos, sentences, counts = (
         np.frombuffer(column, np.int64) for column in (keys.videos, keys.sentences, keys.n_sentences)

@@ -53,6 +53,7 @@ def normalise(text: str) -> str:
     text = _with_plain_characters(text)
     text = _BRACKET.sub(lambda found: _BRACKETS[found[0].upper()], text)
     text = detokenize(tokenize(_without_shouting(normalise_blanks(text))))
+    text = _SINGLE_QUOTED.sub(r'"\1"', text)  # those whose blanks stood on the other side
     text = text if text.isascii() else _BESIDE_WIDE.sub("", text)
     return _with_mark(_with_lower_first(text))
 

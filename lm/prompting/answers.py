@@ -15,6 +15,8 @@ from swag_af.lm.prompting.prompt import Prompt
 _ANSWERS = ("answer", "text", "ending", "option", "choice", "distractor", "wrong_answer", "value")
 """Under what name an object has an answer, where it has other things beside it."""
 _FENCE = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
+_BRACKETED = re.compile(r"(?m)^[ \t]*\[(\d{1,3})\]:?[ \t]+(?=[^\s,\]}])")
+"""A number in brackets before a line, which is no list of JSON."""
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _NO_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 
@@ -31,7 +33,7 @@ def endings_in(text: str, prompt: Prompt, *, is_cut: bool = False) -> list[str]:
     if prompt.way == "continue":
         first = next(filter(str.strip, text.splitlines()), "")
         return [first_sentence(first) if prompt.ends == "sentence" else normalise_blanks(first)]
-    plain = _FENCE.sub("", text.strip())
+    plain = _BRACKETED.sub(r"\1. ", _FENCE.sub("", text.strip()))
     strings = _listed(plain)
     if strings is not None:
         strings = without_numbers(list(map(bare, strings)))

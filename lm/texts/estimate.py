@@ -61,8 +61,10 @@ def estimate_texts(options: GenerateOptions) -> TextEstimate:
 
 
 def _tried(job: Job, asked: Sequence[Context], unfit: dict[str, int]) -> TextEstimate:
-    """The first context pays for loading; others of its fold, more each time, tell the rate."""
+    """The first context pays for loading; others of its fold, more each time, tell the rate, or of other folds where it
+    has no other."""
     mine = [context for context in asked if context.fold == asked[0].fold]
+    mine = mine if len(mine) > 1 else list(asked)
     answers, begin = _timed(job, mine[:1])
     rate, at, n, stop = begin, 1, 4, time.perf_counter() + SECONDS
     while at < len(mine) and (at == 1 or time.perf_counter() < stop):

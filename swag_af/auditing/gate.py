@@ -131,7 +131,7 @@ def decide(gate: Gate, diagnostics: Sequence[Diagnostic]) -> GateResult:
     names that one, for its mirror; one that is about none of them fails, unless it says
     `if computed`.
     """
-    compared = (one for one in diagnostics if one.subject != ONE_SPLIT)  # of one split nothing was
+    compared = (one for one in diagnostics if not one.subject.startswith(ONE_SPLIT))  # of one split nothing was
     ordered = sorted(compared, key=lambda one: (one.code, one.subject))
     decisions: list[Decision] = []
     for condition in gate.conditions:

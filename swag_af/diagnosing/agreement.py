@@ -32,8 +32,8 @@ class Agreement:
     easy_gain: Figure | None
     """Easy to both less what luck gives, as a share of all distractors."""
     swaps: Figure | None
-    """Of the swaps that one fit would make (an easy distractor for a candidate that scores higher), the share that
-    another finds right: 0.5 is a coin."""
+    """Of the swaps that one fit would make in a context (an easy distractor for a candidate that scores higher), the
+    share that another finds right, as a mean over contexts: 0.5 is a coin."""
     wrong: Figure | None
     """Of the contexts that one gets wrong, the share that the other does ..."""
     wrong_by_luck: float

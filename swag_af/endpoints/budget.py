@@ -14,8 +14,9 @@ class SpentError(Exception):
 class Budget:
     """Admits requests one by one. Used from one event loop only.
 
-    The tokens of a request are known when it is answered. So one that might go over the limit waits until those under
-    way have been counted, and at most one answer goes over.
+    The tokens of a request are known when it is answered, and are reckoned before. So one that might go over the limit
+    waits until those under way have been counted, and at most one answer goes over; more, where the server counts more
+    tokens than were reckoned.
     """
 
     def __init__(self, options: EndpointOptions, used: Usage):

@@ -25,6 +25,7 @@ def load(**_: object) -> dict[str, Any]:
 
 def read(path: Path) -> list[dict[str, Any]]:
     """The questions of one CSV file."""
+    csv.field_size_limit(2**31 - 1)  # a passage may be longer than Python's 131,072 characters
     with path.open(encoding="utf-8", newline="") as file:
         return [
             {

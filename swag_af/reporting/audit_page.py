@@ -126,15 +126,13 @@ def _repair(comparison: Comparison | None) -> str:
     if comparison is None:
         return ""
     rows, others = comparison_rows(comparison), comparison_rows(comparison, told=False)
-    n = len(comparison.changes)
     return render(
         "audit_comparison",
         told=comparison_lines(comparison),
         rows=rows if len(rows) > 1 else [],
         others=others if len(others) > 1 else [],
         n_draws=comparison.n_draws,
-        n_compared=f"{n:,}",
-        by_luck=f"about {round(n / 20)}" if n >= 20 else "perhaps one",
+        n_compared=f"{len(comparison.changes):,}",
     )
 
 

@@ -165,8 +165,8 @@ def first_iterations(run: Run) -> list[int]:
 
 
 def smooth(values: np.ndarray, window: int = 5) -> np.ndarray:
-    """Centred moving average, narrower at the ends."""
-    ones = np.ones(min(window, len(values)))
+    """Centred moving average over an odd number of values, fewer at the ends."""
+    ones = np.ones(min(window, len(values) - 1 + len(values) % 2))
     return np.convolve(values, ones, "same") / np.convolve(np.ones(len(values)), ones, "same")
 
 

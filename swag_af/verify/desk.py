@@ -459,7 +459,7 @@ def _answered_items(connection: Connection, annotator: str) -> Sequence[str]:
 
 def _seconds(task: Row[Any], counted: float | None, now: float) -> float:
     """The seconds that the browser counted, at most the time since the task was begun; that time if it counted none."""
-    if task.answered_at is not None:  # a change: its time comes on top of the first
-        return float(min(MOST_SECONDS, task.seconds + max(0.0, counted or 0.0)))
     elapsed = min(MOST_SECONDS, max(0.0, now - task.begun_at))
+    if task.answered_at is not None:  # a change: its time comes on top of the first
+        return float(max(task.seconds, min(elapsed, task.seconds + max(0.0, counted or 0.0))))
     return elapsed if counted is None else min(elapsed, max(0.0, counted))

@@ -168,6 +168,8 @@ def settle(connection: Connection, item_id: str, rules: Rules) -> None:
     priority = line.priority
     if is_open and verdicts:
         priority = DISAGREEMENT if len(verdicts) >= rules.annotators else BEGUN
+    elif is_open:  # as at first: nobody's answer counts any more
+        priority = REFILLED if line.round else UNTOUCHED
     connection.execute(
         update(items)
         .where(items.c.id == item_id)

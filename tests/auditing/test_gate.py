@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.conditions import FIGURES, Comparison, parse_condition
+from swag_af.auditing.dataset import Checks, audit
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.gate import decide, parse_gate, read_gate
 from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
 from swag_af.data.errors import GateError, InputError
+from swag_af.data.instances.instances import Instance, Instances
 
 
 def diagnostic(subject: str = "options, tfidf", **fields: Any) -> Diagnostic:
@@ -136,6 +138,15 @@ def test_splits_that_were_not_compared_pass_no_gate() -> None:
     assert statuses("AF505 clear", alone) == statuses("AF505 <= 1%", alone) == ["failed"]
     assert statuses("AF505 clear if computed", alone) == ["skipped"]
     assert statuses("AF505 clear", diagnostic("test", code="AF505", status="clear")) == ["passed"]
+
+
+def test_an_audit_of_one_file_passes_no_gate_about_several() -> None:
+    """AF513 and AF514 were clear of nothing."""
+    rows = [Instance(f"q{i}", f"What is {i}?", (f"a {i}", f"b {i}"), i % 2) for i in range(30)]
+    found = audit(Instances(tuple(rows), "choices"), Checks(("tfidf",), n_folds=2)).diagnostics
+    for code in ("AF505", "AF513", "AF514"):
+        assert {one.status for one in decide(parse_gate([f"{code} clear"]), found).decisions} == {"failed"}
+        assert {one.status for one in decide(parse_gate([f"{code} clear if computed"]), found).decisions} == {"skipped"}
 
 
 def test_a_subject_that_is_not_there_is_answered_with_those_that_are() -> None:

@@ -1,6 +1,7 @@
 """Claims about the pool: texts come back, tables read back, damage is one line."""
 
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -729,3 +730,13 @@ def test_rows_without_a_fold_get_that_of_their_group() -> None:
     folds, groups, dealt = np.array([-1, 3, -1, -1, 1]), np.array([0, 0, 0, 1, 2]), np.array([0, 1, 2, 4, 4])
     assert as_given(folds, groups, dealt).tolist() == [3, 3, 3, 4, 1]
     assert as_given(np.full(5, -1), groups, dealt).tolist() == dealt.tolist()
+
+
+def test_few_rows_of_a_story_hang_together(tmp_path: Path) -> None:
+    """A story of 15 consecutive lines among 60 was more than a tenth, and its lines went into all splits."""
+    said = [[f"Person {story} does thing {i} at place {story}." for i in range(16)] for story in range(4)]
+    contexts = [Context(one, "", two) for lines in said for one, two in pairwise(lines)]
+    pool = CandidatePool.from_texts(contexts, [[f"never {i} so.", f"ever {i} so."] for i in range(60)])
+    assert np.unique(pool.groups, return_counts=True)[1].tolist() == [15] * 4
+    saved = CandidatePool.open(pool.save(tmp_path / "pool").path)
+    assert np.unique(saved.groups, return_counts=True)[1].tolist() == [15] * 4

@@ -117,6 +117,19 @@ def test_a_script_of_charades_needs_its_video(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('He says "stop!" and runs away.', ['He says "stop!" and runs away.']),
+        ("He shouts (loudly!) and leaves.", ["He shouts (loudly!) and leaves."]),
+        ('He says "stop!" She runs away.', ['He says "stop!"', "She runs away."]),
+        ("He sits down. the woman leaves.", ["He sits down.", "the woman leaves."]),
+    ],
+)
+def test_a_sentence_goes_on_behind_what_is_said_in_it(text: str, expected: list[str]) -> None:
+    assert sentences_of(text) == expected
+
+
+@pytest.mark.parametrize(
     "sentences",
     [
         ["One.", "Two!", "three?"],

@@ -337,3 +337,16 @@ def test_what_was_read_is_said_in_a_line(tmp_path: Path) -> None:
     path = stored(tmp_path, "csv", ROWS)
     said = describe(path, "csv", read_videos(path, columns=NAMED))
     assert said == "rows.csv: csv; 4 captions of 1 video by 2 annotations, with times"
+
+
+def test_one_name_in_two_sources_is_two_videos(tmp_path: Path) -> None:
+    """Their captions were merged by time, and made pairs over both."""
+    path = tmp_path / "both.csv"
+    rows = [("1", "lsmdc", 0), ("1", "garden", 1), ("1", "lsmdc", 2), ("1", "garden", 3)]
+    lines = [f"{video},{source},{source} {at}.,{at},{at + 1}" for video, source, at in rows]
+    path.write_text("\n".join(["video,source,sentence,start,end", *lines]) + "\n", encoding="utf-8")
+    videos = read_videos(path, columns=CaptionColumns())
+    assert [(v.source, [c.text for c in v.captions]) for v in videos] == [
+        ("lsmdc", ["lsmdc 0.", "lsmdc 2."]),
+        ("garden", ["garden 1.", "garden 3."]),
+    ]

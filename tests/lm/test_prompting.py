@@ -243,6 +243,14 @@ def test_marks_around_the_items_of_a_list_are_no_part_of_them(text: str, found: 
     assert endings_in(text, LISTS) == found
 
 
+@pytest.mark.parametrize("mark", ["[{}] ", "[{}]: "])
+def test_numbers_in_brackets_are_no_list(mark: str) -> None:
+    """They were read as the one ending `1`."""
+    wanted = ["goes home.", "eats it.", "sings a song."]
+    text = "\n".join(mark.format(i) + one for i, one in enumerate(wanted, start=1))
+    assert endings_in(text, LISTS) == wanted
+
+
 @pytest.mark.parametrize("text", ["**begins to play it.**", "“begins to play it.”", "_begins to play it._"])
 def test_gold_in_other_marks_is_no_wrong_ending(text: str) -> None:
     assert Sieve(CONTEXT, 4, 4, 12).add(text) == "equal_to_gold"

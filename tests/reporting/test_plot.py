@@ -42,6 +42,8 @@ def test_phases_begin_where_another_filter_takes_over(pool):
 def test_smoothing_keeps_a_constant_and_averages_the_middle():
     np.testing.assert_allclose(smooth(np.full(7, 0.3)), 0.3)
     assert smooth(np.array([0.0, 0, 5, 0, 0]))[2] == 1.0
+    for values in ([1.0, 0, 0, 0], [1.0, 0], [3.0, 1, 2, 5, 0, 1]):
+        np.testing.assert_allclose(smooth(np.array(values))[::-1], smooth(np.array(values[::-1])))
 
 
 def test_the_same_run_gives_the_same_picture(pool, tmp_path):

@@ -267,6 +267,31 @@ def test_seconds_are_those_in_view_and_never_more_than_went_by(
     assert verdict.seconds == kept
 
 
+def test_a_changed_answer_took_no_longer_than_went_by(run: Run) -> None:
+    clock = Clock()
+    desk = make_desk(run, clock=clock)
+    desk.admit("ann")
+    task = desk.next_task("ann", "s")
+    clock.now += 1
+    assert desk.take(task.id, "ann", "s", 0, said(seconds=1))
+    clock.now += 1
+    assert desk.take(task.id, "ann", "s", desk.task(task.id, "ann", "s").revision, said(best=1, second=0, seconds=3000))
+    (verdict,) = desk.store.verdicts()
+    assert verdict.seconds == 2
+
+
+def test_an_item_whose_answers_count_no_more_is_as_at_first(run: Run) -> None:
+    """It went on being counted and served as a disagreement."""
+    desk = make_desk(run, annotators_per_item=2)
+    for name, best in (("ann", 0), ("bob", 1)):
+        desk.admit(name)
+        judge_next(desk, name, said(best=best, second=2))
+    assert overview(desk.store, desk.clock()).n_disagreements == 1
+    for name in ("ann", "bob"):
+        desk.qualify(name, False)
+    assert overview(desk.store, desk.clock()).n_disagreements == 0
+
+
 def test_the_store_agrees_with_a_count_of_its_verdicts(run: Run) -> None:
     """Whatever people do, each item is as open as the verdicts that count say."""
     desk = make_desk(run, Screening(min_gold_items=4, min_gold_share=0.4), annotators_per_item=2)

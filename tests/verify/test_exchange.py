@@ -15,6 +15,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -446,6 +447,19 @@ def test_replies_without_the_texts_are_read(run: Run, folder: Path) -> None:
     (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
     rows = [{name: row[name] for name in row if not name.startswith("ending")} for row in table_of(path)]
     assert imported(run, [write_table(path, rows)], folder) == said
+
+
+def test_an_ending_that_a_shorter_item_has_not_is_a_slip_and_no_fault() -> None:
+    """Forms offer the numbers of the longest item for all; one slip refused the whole file."""
+    items = {"t1": (Item(0, (0, 1, 2, 3, 4, 5)), tuple(range(6))), "t2": (Item(1, (0, 1, 2, 3)), tuple(range(4)))}
+    key: Any = SimpleNamespace(tasks=items)
+    ratings = dict.fromkeys(range(1, 7), "likely")
+    replies = [Reply("line 2", "t1", "ann", ratings, "6", "1"), Reply("line 3", "t2", "ann", ratings, "6", "1")]
+    found, dropped = verdicts_of(key, replies, lambda row, column: f"{row} {column}")
+    assert [one.item.row for one in found] == [0]
+    assert dropped == {"best or second best is an ending that is not there": 1}
+    with pytest.raises(InputError, match="best '7' and second '1' are not from 1 to 4"):
+        verdicts_of(key, [Reply("line 3", "t2", "ann", ratings, "7", "1")], lambda row, column: "")
 
 
 def test_seconds_may_have_a_decimal_comma(run: Run, folder: Path) -> None:

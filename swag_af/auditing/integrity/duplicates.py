@@ -79,7 +79,7 @@ def _within(looked: _Looked) -> list[Diagnostic]:
         of_share("AF502", "instances", near, looked.groups, said=nearly, is_hint=True, examples=alike),
         looked.same(
             "AF513",
-            "files",
+            f"{ONE_SPLIT}, files" if one_file else "files",
             files[:0] if one_file else files,
             partial(found.twin, other_file=True),
             "are the same as one of their split in another file",

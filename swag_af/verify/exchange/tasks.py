@@ -186,6 +186,7 @@ def verdicts_of(
     dropped = Counter[str]()
     faults = []
     file_of = dict[str, str]()
+    most = max((len(order) for _, order in key.tasks.values()), default=0)
     for reply in replies:
         if reply.named_after and file_of.setdefault(reply.annotator, reply.named_after) != reply.named_after:
             raise InputError(
@@ -197,7 +198,7 @@ def verdicts_of(
             continue
         item, order = key.tasks[reply.task]
         moved = _moved(reply, [text_of(item.row, item.columns[place]) for place in order])
-        found = moved or _verdict_of(reply, item, order)
+        found = moved or _verdict_of(reply, item, order, most)
         if isinstance(found, Verdict):
             if verdicts.setdefault((found.item, found.annotator), found) is not found:
                 dropped["answered before by the same person"] += 1
@@ -271,8 +272,11 @@ def _values(text: str) -> set[Decimal]:
     return {value for value in found if value.is_finite()}
 
 
-def _verdict_of(reply: Reply, item: Item, order: Sequence[int]) -> Verdict | str:
-    """The verdict, or why there is none: a reason to drop it, or a fault that begins with where it stands."""
+def _verdict_of(reply: Reply, item: Item, order: Sequence[int], most: int) -> Verdict | str:
+    """The verdict, or why there is none: a reason to drop it, or a fault that begins with where it stands.
+
+    Forms offer the numbers up to `most`, the endings of the longest item, for shorter ones too.
+    """
     if reply.left_out:
         return reply.left_out
     if not reply.annotator:
@@ -286,6 +290,8 @@ def _verdict_of(reply: Reply, item: Item, order: Sequence[int]) -> Verdict | str
     if not (reply.best and reply.second):
         return "best or second best is missing"
     numbers = [_number(answer, len(order)) for answer in (reply.best, reply.second)]
+    if None in numbers and None not in (_number(answer, most) for answer in (reply.best, reply.second)):
+        return "best or second best is an ending that is not there"
     if None in numbers:
         return f"{reply.where}: best {reply.best!r} and second {reply.second!r} are not from 1 to {len(order)}"
     best, second = (order[number] for number in numbers if number is not None)

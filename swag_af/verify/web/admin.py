@@ -30,9 +30,22 @@ TRIES_PER_MINUTE = 10
 
 PEOPLE_COLUMNS = (
     *("annotator", "study", "submission", "state", "items", "gold_share", "median_seconds", "too_fast"),
-    *("outcome", "code", "begun_at", "last_at", "checks", "checks_passed", "flagged", "accepted", "accepted_at"),
+    *(
+        "outcome",
+        "code",
+        "other_codes",
+        "begun_at",
+        "last_at",
+        "checks",
+        "checks_passed",
+        "flagged",
+        "accepted",
+        "accepted_at",
+    ),
 )
-"""The columns of annotators.csv; times are seconds since 1970. `items` counts checks too: both are paid."""
+"""The columns of annotators.csv; times are seconds since 1970. `items` counts checks too: both are paid.
+`other_codes`: with codes for each person, those of other outcomes, one of which the last page may have shown before the
+outcome became this one."""
 
 router = APIRouter(prefix="/admin")
 """The routes of the admin."""
@@ -211,11 +224,12 @@ def export_people(site: SiteDep) -> Response:
     writer.writerow(PEOPLE_COLUMNS)
     for one in overview(site.desk.store, site.desk.clock(), site.min_seconds).annotators:
         outcome, _, code = site.outcome(one.annotator, one.state, one.n_done)
+        others = site.other_codes(one.annotator, outcome)
         ids = one.study, one.submission
         figures = one.n_done, one.gold_share, one.median_seconds, one.n_fast
         flagged = int(site.desk.attention.flags(one.n_checks, one.n_passed))
         last = one.begun_at, one.last_at, one.n_checks, one.n_passed, flagged, one.accepted, one.accepted_at
-        writer.writerow((one.annotator, *ids, one.state, *figures, outcome, code, *last))
+        writer.writerow((one.annotator, *ids, one.state, *figures, outcome, code, others, *last))
     headers = {"content-disposition": 'attachment; filename="annotators.csv"'}
     return Response(file.getvalue(), media_type="text/csv", headers=headers)
 

@@ -115,6 +115,13 @@ class Site:
             outcome, url, code = "complete", self.completion_url, self.completion_code
         return outcome, url, self.signer.completion_code(annotator, outcome) if pay.code_per_annotator else code
 
+    def other_codes(self, annotator: str, outcome: str) -> str:
+        """The codes of a person's other outcomes, where each has codes of their own: `complete PPNFHYYSBP`."""
+        if not self.payment.code_per_annotator:
+            return ""
+        others = [one for one in ("complete", "early", "screened_out") if one != outcome]
+        return ", ".join(f"{one} {self.signer.completion_code(annotator, one)}" for one in others)
+
 
 def keep_site(app: FastAPI, site: Site) -> None:
     """Make `site` the one that the routes of `app` receive."""
