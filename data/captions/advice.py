@@ -36,7 +36,7 @@ FLAGS: dict[str, str] = {
 def time_warnings(name: str, videos: Sequence[Video], rules: ContextRules) -> list[str]:
     """Warnings about the times of the captions in the source called `name`: signs that several people's captions of a
     video are mixed, unless videos are there once for each of them, where it says who wrote what."""
-    is_by_person = len({video.id for video in videos}) < len(videos)
+    is_by_person = len({(video.source, video.id) for video in videos}) < len(videos)
     pairs = [pair for video in videos for pair in pairwise(video.captions)]
     timed = [(first, second) for first, second in pairs if first.seconds and second.seconds]
     if not timed:

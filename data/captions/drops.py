@@ -110,7 +110,8 @@ def with_full_stop(caption: Caption) -> Caption:
     text = caption.text if caption.tree else _MARKS.sub(_one_mark, caption.text)
     if text and text[-1] not in END_MARKS:
         ended = text.rstrip(",;:… ")
-        text = ended if ended[-1:] in END_MARKS and ended else _STOP_WITHIN.sub(r"\1", ended) + "."
+        is_ended = ended != "" and ended[-1] in END_MARKS
+        text = ended if is_ended else _STOP_WITHIN.sub(r"\1", ended) + "."
     return caption if text == caption.text else replace(caption, text=text)
 
 

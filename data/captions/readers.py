@@ -109,7 +109,7 @@ def describe(path: Path, format: str, videos: Sequence[Video]) -> str:
     timed = sum(caption.seconds is not None for caption in captions)
     times = "times" if all(not caption.seconds or caption.seconds[1] is not None for caption in captions) else "starts"
     said = f"with {times}" if timed == len(captions) else f"{timed:,} with {times}" if timed else "without times"
-    n_ids = len({video.id for video in videos})
+    n_ids = len({(video.source, video.id) for video in videos})
     by = f" by {several(len(videos), 'annotation')}" if len(videos) > n_ids else ""
     return (
         f"{path.name}: {_NAMES.get(format, format)}; {several(len(captions), 'caption')} of "

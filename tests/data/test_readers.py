@@ -346,6 +346,7 @@ def test_one_name_in_two_sources_is_two_videos(tmp_path: Path) -> None:
     lines = [f"{video},{source},{source} {at}.,{at},{at + 1}" for video, source, at in rows]
     path.write_text("\n".join(["video,source,sentence,start,end", *lines]) + "\n", encoding="utf-8")
     videos = read_videos(path, columns=CaptionColumns())
+    assert "of 2 videos, " in describe(path, "csv", videos)
     assert [(v.source, [c.text for c in v.captions]) for v in videos] == [
         ("lsmdc", ["lsmdc 0.", "lsmdc 2."]),
         ("garden", ["garden 1.", "garden 3."]),
