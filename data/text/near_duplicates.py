@@ -51,7 +51,7 @@ def repeats(token_lists: Sequence[Sequence[str]], *, threshold: float) -> dict[i
     found: dict[int, int] = {}
     for earlier, later in sorted(pairs, key=lambda pair: pair[::-1]):
         if earlier not in found or first[earlier] == first[later]:
-            found.setdefault(later, earlier)
+            found.setdefault(later, found.get(earlier, earlier))
     return found
 
 

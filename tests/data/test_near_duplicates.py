@@ -4,9 +4,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from slow.near_duplicates import pairs_of_firsts, repeats_by_all_pairs, shingles
+from slow.near_duplicates import all_pairs, pairs_of_firsts, repeats_by_all_pairs, shingles
 
 from swag_af.data.errors import InputError
 from swag_af.data.text import near_duplicates
@@ -41,11 +41,15 @@ def test_a_text_met_often_makes_no_more_pairs_than_it_is_met() -> None:
 
 
 @given(TEXTS, st.sampled_from([0.2, 0.5, 0.8, 1.0]))
+@example([list("abcdefg"), list("abcdefh"), list("abcdefh")], 0.5)  # a repeat, and the same again
 @settings(max_examples=60)
 def test_repeats_are_those_of_every_text_compared_with_every_earlier_one_that_is_kept(
     texts: list[list[str]], threshold: float
 ) -> None:
-    assert set(repeats(texts, threshold=threshold)) == repeats_by_all_pairs(texts, threshold)
+    found, pairs = repeats(texts, threshold=threshold), all_pairs(texts, threshold)
+    assert set(found) == repeats_by_all_pairs(texts, threshold)
+    assert not set(found) & set(found.values())
+    assert all((first, later) in pairs for later, first in found.items())
 
 
 def edited(rng: np.random.Generator, n: int) -> list[list[str]]:
