@@ -28,6 +28,7 @@ from experimenting.released import largest, measure_released, released_found
 from experimenting.repeats import change_of_means, luck_of, mean_of
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Size
+from experimenting.starts import N_DRAWN, N_DRAWS, WAYS, starts_asked, starts_found
 from experimenting.steps import (
     DEALT,
     DOUBLE,
@@ -48,6 +49,7 @@ from hypothesis import strategies as st
 from swag_af.cli.main import main as swag_af_main
 from swag_af.cli.main import parse
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_json
 from swag_af.data.findings import read_audits
 from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.pool import CandidatePool
@@ -169,6 +171,46 @@ def test_nested_runs_are_told_from_their_records_and_as_far_as_they_go(tiny: Set
     assert found["more"][0]["n"] == found["in twice as many"]["n"] == 1
     shutil.rmtree(tmp_path / RECORD)
     assert nested_found(kept) == {}
+
+
+def test_candidates_made_in_another_way_differ_in_that_alone(tiny: Setting) -> None:
+    pools = {way: CandidatePool.open(tiny.out / f"starts/{way}") for way in WAYS}
+    ours, texts = pools["ours"], {way: list(map(pool.texts_of_row, range(len(pool)))) for way, pool in pools.items()}
+    assert {tuple(context.id for context in pool.contexts) for pool in pools.values()} == {
+        tuple(context.id for context in ours.contexts)
+    }
+    assert {len(mine) for of_way in texts.values() for mine in of_way} == {1 + N_DRAWN}
+    capital = [context.start.split()[-1][0].isupper() for context in ours.contexts]
+    assert any(capital)
+    for plain, changed in (("ours", "unknown"), ("short", "both")):
+        same = [a == b for a, b in zip(texts[plain], texts[changed], strict=True)]
+        assert all(same[row] or capital[row] for row in range(len(ours)))
+        assert not all(same)
+    shortest = {way: int(pool.gather("lengths", np.arange(len(pool))).min()) for way, pool in pools.items()}
+    assert shortest["ours"] == shortest["unknown"] == shortest["read"] == 5
+    assert max(shortest["short"], shortest["both"], shortest["all"]) < 5
+    golds = {way: pool.gather("features", np.arange(len(pool)))[:, 0] for way, pool in pools.items()}
+    for way, one in WAYS.items():
+        assert np.allclose(golds[way], golds["ours"], atol=1e-4) != one.has_read
+
+
+def test_where_the_curve_begins_is_told_by_pairs_of_contexts(tiny: Setting, tmp_path: Path) -> None:
+    results = read_results(tiny.out / RESULTS)
+    assert [one["set"] for one in results["starts"]] == list(WAYS)
+    hits = {
+        way: np.array([read_json(tiny.out / f"starts/{way}-{draw}.json")["hits"] for draw in range(N_DRAWS)])
+        for way in WAYS
+    }
+    for one in results["starts"]:
+        assert one["value"] == pytest.approx(hits[one["set"]].mean(), abs=1e-5)
+        if one["set"] != "ours":
+            assert one["more"]["mean"] == pytest.approx((hits[one["set"]] - hits["ours"]).mean(), abs=1e-5)
+    assert "### Where the curve begins" in document(results)
+    shutil.copytree(tiny.out / RECORD, tmp_path / RECORD)
+    kept = replace(tiny, out=tmp_path)
+    assert starts_found(kept) == []
+    assert figures_of(kept, "starts", starts_found(kept)) == starts_found(tiny)
+    assert starts_asked(replace(tiny, parts=(0,))) == ()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -10,6 +10,7 @@ Reading order (each file imports only those named before it):
     findings   audits as hits by context: alone, paired, over several parts
     curves     the height at which the ensemble begins, and how it goes on
     growth     what each filter finds by number of contexts
+    starts     where the curve begins: candidates and likelihoods with one thing changed, before any filtering
     nested     how high the ensemble begins by number of contexts, nothing else being different
     joined     what the runs on the parts leave, read all together
     repeats    how far the luck of fits goes: audits with other seeds

@@ -17,6 +17,7 @@ from experimenting.repeats import measure_repeats, repeats_seconds
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.running import Work, print_plan, run_steps
 from experimenting.sizes import BIG, BIGGER, PAPER, SIZES, TINY
+from experimenting.starts import measure_starts, starts_seconds
 from experimenting.steps import Setting, with_hidden
 from experimenting.tables import BEGIN, END, document, with_part
 from swag_af.data.errors import InputError, SwagAfError
@@ -42,18 +43,25 @@ MEASUREMENTS: dict[str, Work] = {
     "repeats": measure_repeats,
     "growth": measure_growth,
     "wide": measure_wide,
+    "starts": measure_starts,
     "fourway": measure_released,
     "reading": write_questions,
     "results": write_results,
 }
 """Steps that are no commands of swag-af."""
 
-FORECASTS = {"growth": growth_seconds, "wide": wide_seconds, "joined": joined_seconds, "repeats": repeats_seconds}
+FORECASTS = {
+    "growth": growth_seconds,
+    "wide": wide_seconds,
+    "starts": starts_seconds,
+    "joined": joined_seconds,
+    "repeats": repeats_seconds,
+}
 """CPU seconds of those that take long."""
 
 ORDER = (
     *("contexts", "train-lm", "generate", "variants", "pool", "filter", "release", "reading"),
-    *("audit", "joined", "repeats", "growth", "wide", "subsets", "nested", "encoder", "fourway", "results"),
+    *("audit", "joined", "repeats", "growth", "wide", "starts", "subsets", "nested", "encoder", "fourway", "results"),
 )
 """All steps, in their order."""
 

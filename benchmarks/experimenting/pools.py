@@ -156,12 +156,18 @@ class GoldReader(LSTMScorer):
     name: ClassVar[str] = "gold-reader"
 
     def folds_of(self, contexts: Sequence[Context]) -> np.ndarray:
-        """(n,) the next fold's: its model learnt from all folds but its own."""
-        folds = trained_folds(Path(self.lms))
-        if len(folds) < 2:
-            raise InputError(f"{self.lms}: one fold's models. Train another fold's, which have learnt these golds.")
-        return np.array([folds[(folds.index(context.fold) + 1) % len(folds)] for context in contexts])
+        """(n,) a fold whose model has learnt each."""
+        reader = {fold: reads_gold_of(fold, Path(self.lms)) for fold in {context.fold for context in contexts}}
+        return np.array([reader[context.fold] for context in contexts])
 
     def record(self) -> dict[str, Any]:
         """As of the models; marked."""
         return super().record() | {"has_read_gold": True}
+
+
+def reads_gold_of(fold: int, lms: Path) -> int:
+    """The next trained fold, whose model has learnt the golds of `fold`: all but its own; InputError for none."""
+    folds = trained_folds(lms)
+    if len(folds) < 2:
+        raise InputError(f"{lms}: one fold's models. Train another fold's, which have learnt these golds.")
+    return folds[(folds.index(fold) + 1) % len(folds)]

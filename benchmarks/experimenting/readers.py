@@ -1,4 +1,5 @@
-"""What readers find: filters by number of contexts, models in the released questions and in real ones, one reader."""
+"""What readers find: filters by number of contexts, an MLP where a curve begins, models in the released questions and
+in real ones, one reader."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -64,6 +65,28 @@ def _by_size(figures: Sequence[Mapping[str, Any]]) -> list[str]:
     for filter in dict.fromkeys(one["filter"] for one in figures):
         rows.append((NAMES[filter], *(told_level(found[filter, n]) if (filter, n) in found else "" for n in sizes)))
     return markdown_table(rows)
+
+
+def where_it_begins(results: Mapping[str, Any]) -> list[str]:
+    """What a fresh MLP finds before any filtering, where candidates or likelihoods are made in another way."""
+    if not results.get("starts"):
+        return []
+    rows: Rows = [("", "endings are", "a fresh MLP finds, %", "more than in ours, points")]
+    for one in results["starts"]:
+        rows.append(
+            (f"`{one['set']}`", one["about"], told_level(one), told_change(one["more"]) if "more" in one else "")
+        )
+    first = results["starts"][0]
+    return [
+        "### Where the curve begins",
+        "",
+        f"Random assignments of {first['n']:,} contexts of the arm `dealt`, {_draws_told(results['starts'])} each, "
+        "five folds of whole groups, paired by context; one thing changed at a time, then several together. `unknown` "
+        "and `short` are what the released code does otherwise. A model that has read gold is in no run, nor in the "
+        "paper.",
+        "",
+        *markdown_table(rows),
+    ]
 
 
 def released_beside_real(results: Mapping[str, Any]) -> list[str]:

@@ -30,6 +30,8 @@ from experimenting.repeats import repeats_found
 from experimenting.running import ENVIRONMENT
 from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
+from experimenting.starts import FOLDER as STARTS
+from experimenting.starts import N_DRAWS, starts_asked, starts_found
 from experimenting.steps import DEALT, DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
@@ -49,6 +51,7 @@ def collect(setting: Setting) -> dict[str, Any]:
     reading = setting.out / "reading/found.json"
     growth = {name: figures_of(setting, name, found(setting)) or [] for name, found in GROWTHS.items()}
     nested = nested_found(setting)
+    starts = figures_of(setting, STARTS, starts_found(setting)) or []
     made = {
         "size": {name: value for name, value in asdict(setting.size).items() if name != "arms"},
         "arms": {
@@ -72,9 +75,10 @@ def collect(setting: Setting) -> dict[str, Any]:
         "compared": {arm.name: _compared(setting, arm) for arm in _changed(setting)},
         **growth,
         "wide gaps": figures_of(setting, f"{WIDE}-gaps", wide_gaps(setting)) or [],
+        "starts": starts,
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
-        "done": _done(setting, growth, nested),
+        "done": _done(setting, growth, nested, starts),
     }
     rounded: dict[str, Any] = _rounded({name: one for name, one in made.items() if one is not None})
     write_json(setting.out / RESULTS, rounded)
@@ -300,7 +304,10 @@ GROWTHS = {GROWTH: growth_found, WIDE: wide_found}
 
 
 def _done(
-    setting: Setting, growth: Mapping[str, Sequence[Mapping[str, Any]]], nested: Mapping[str, Any]
+    setting: Setting,
+    growth: Mapping[str, Sequence[Mapping[str, Any]]],
+    nested: Mapping[str, Any],
+    starts: Sequence[Mapping[str, Any]],
 ) -> dict[str, list[int]]:
     """How much is there of all that was planned: two numbers."""
     runs = setting.run_names()
@@ -318,6 +325,10 @@ def _done(
             len(nested_cells(setting)),
         ],
         "fits of growth": [n_fits, len(growth_cells(setting)) + len(wide_cells(setting))],
+        "fits of where the curve begins": [
+            sum(len(one["draws"]) for one in starts),
+            N_DRAWS * len(starts_asked(setting)),
+        ],
     }
 
 

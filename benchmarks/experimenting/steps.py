@@ -5,6 +5,7 @@
     OUT/pool            pool-many              all parts together, and several of five times the contexts
     OUT/big  bigger     runs/ARM-PART          runs: on these, and the arms on each part
     OUT/deep  nested/5000-1 ...        a pool of many contexts and few candidates, runs over more and more of them
+    OUT/starts             pools of some of these contexts, with one thing changed in each
     OUT/released  released-random              datasets of one main run, at its end and at its start
     OUT/record                                 what the results are made of, run by run
 

@@ -14,7 +14,7 @@ from experimenting.phases import (
     same_contexts,
     seed_by_seed,
 )
-from experimenting.readers import growth_by_size, one_reader, released_beside_real
+from experimenting.readers import growth_by_size, one_reader, released_beside_real, where_it_begins
 from experimenting.steps import DOUBLE, MANY
 from experimenting.wording import NAMES, Rows, told_parts
 from swag_af.reporting.markdown import markdown_table
@@ -41,6 +41,7 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         audits_by_phase(results, "dealt", "The arm `dealt`: what fresh filters find"),
         arms_compared(results),
         growth_by_size(results, picture),
+        where_it_begins(results),
         released_beside_real(results),
         one_reader(results),
         _missing(results),
