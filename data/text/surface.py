@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from swag_af.data.percent import from_to, in_percent
 from swag_af.data.text.scripts import END_MARKS, has_no_end_mark
 
 TYPOGRAPHIC_QUOTES = "‘’‚‛“”„‟«»"
@@ -177,10 +178,10 @@ class SurfaceFinding:
     def __str__(self) -> str:
         verb, _, rest = self.feature.partition(" ")
         said = self.feature if self.rule == "has" else f"{_NEGATED.get(verb, verb)} {rest}"
-        between = "" if self.low is None or self.high is None else f" ({100 * self.low:.1f} to {100 * self.high:.1f})"
+        between = "" if self.low is None or self.high is None else f" ({from_to(self.low, self.high)})"
         return (
-            f"choosing the ending that {said} finds gold in {100 * self.accuracy:.1f} %{between} of "
-            f"{self.n_rows:,} rows (chance {100 * self.chance:.1f} %; endings differ in it in {self.n_differing:,})"
+            f"choosing the ending that {said} finds gold in {in_percent(self.accuracy)}{between} of "
+            f"{self.n_rows:,} rows (chance {in_percent(self.chance)}; endings differ in it in {self.n_differing:,})"
         )
 
 

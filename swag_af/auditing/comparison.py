@@ -32,6 +32,7 @@ from swag_af.data.files import read_json
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.rows import has_own_ids
 from swag_af.data.interval import Difference, paired_difference, t_quantile
+from swag_af.data.percent import in_points
 from swag_af.data.progress import Advance
 from swag_af.data.records import Count, parse_record
 from swag_af.data.text.wording import text_key
@@ -222,8 +223,8 @@ def change_sentence(change: Change) -> str:
     if c.control:
         said += f"; {span(c.control.low, c.control.high, c.unit)} when as many rows go at random"
     elif c.difference:
-        d = (100 * value for value in (c.difference.mean, c.difference.low, c.difference.high))
-        said += "; {:+.1f} points ({:+.1f} to {:+.1f}) in those that are in both".format(*d)
+        points = in_points(c.difference.mean, c.difference.low, c.difference.high)
+        said += f"; {points} in those that are in both"
     return f"{said}{'' if c.chance is None else f' (chance {figure(c.chance, c.unit)})'}."
 
 

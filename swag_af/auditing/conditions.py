@@ -23,6 +23,7 @@ from typing import Literal, get_args
 from swag_af.auditing.codes.code import codes, find_code
 from swag_af.auditing.diagnostics import Diagnostic, Status
 from swag_af.data.errors import InputError
+from swag_af.data.percent import in_percent
 
 Figure = Literal["value", "low", "high", "effect", "n", "n_groups"]
 FIGURES: dict[str, Figure] = {name: name for name in get_args(Figure)}
@@ -260,7 +261,7 @@ def figure_text(figure: Figure, number: float, diagnostic: Diagnostic, digits: i
     if figure in ("n", "n_groups"):
         return f"{number:,.0f}"
     if figure == "effect" or diagnostic.unit in ("accuracy", "share"):
-        return f"{100 * number:.{digits}f} %"
+        return in_percent(number, digits)
     return f"{number:,.0f}" if diagnostic.unit == "count" and number == round(number) else f"{number:,.2f}"
 
 

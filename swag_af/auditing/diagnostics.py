@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from swag_af.data.interval import interval
+from swag_af.data.percent import in_percent
 
 Status = Literal["found", "hint", "clear"]
 """`found`: the data has the problem; `hint`: it may have; `clear`: it was looked for and not found."""
@@ -112,7 +113,7 @@ def of_accuracy(
         status="clear" if low <= expected <= high else "found",
         value=value,
         unit="accuracy",
-        said=said.format(**{name: f"{100 * figure:.1f} %" for name, figure in figures.items()}),
+        said=said.format(**{name: in_percent(figure) for name, figure in figures.items()}),
         low=low,
         high=high,
         chance=expected,

@@ -10,6 +10,7 @@ from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
 from swag_af.data.errors import several
 from swag_af.data.instances.published import pairs_of_splits
+from swag_af.data.percent import in_percent
 from swag_af.filters.registry import label_of
 
 NOT_ASKED = (
@@ -164,7 +165,7 @@ def figure(value: float | None, unit: Unit) -> str:
     if value is None:
         return "–"
     if unit in ("accuracy", "share"):
-        return f"{100 * value:.1f} %"
+        return in_percent(value)
     return f"{value:,.0f}" if unit == "count" and value == int(value) else f"{value:,.1f}"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from swag_af.data.percent import in_percent
 from swag_af.describing.counts import Count
 from swag_af.describing.description import Description
 from swag_af.describing.topics import Topics
@@ -46,7 +47,7 @@ def _shown(value: Value, form: Form) -> str:
     if isinstance(value, str):
         return value
     if form == "share":
-        return f"{100 * value:.2f} %"
+        return in_percent(value, 2)
     if form == "times":
         return f"{value:.3g}" if value < 100 else f"{value:,.0f}"
     return f"{value:,.2f}" if form == "number" else f"{value:,}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from swag_af.auditing.summary import Rows
+from swag_af.data.percent import from_to, in_percent, in_points
 from swag_af.diagnosing.agreement import Agreement
 from swag_af.diagnosing.figures import MARGIN, Figure
 from swag_af.diagnosing.growth import Against
@@ -56,7 +57,8 @@ def answers(diagnosis: Diagnosis) -> list[Answer]:
 def _curve(diagnosis: Diagnosis) -> Answer:
     main, chance = diagnosis.main, diagnosis.chance
     now = main.left.now
-    found = f"Fresh fits of {main.name} find gold in {percent(now)} of the contexts; guessing finds {share(chance)}."
+    guessing = f"guessing finds {in_percent(chance)}."
+    found = f"Fresh fits of {main.name} find gold in {percent(now)} of the contexts; {guessing}"
     if now.low > chance:
         gap = f"{100 * (now.value - chance):.1f} points above chance are to be explained."
         return Answer("curve", "open", found, gap)
@@ -192,7 +194,7 @@ def _filter(diagnosis: Diagnosis) -> Answer:
 def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
     """Of fits that are not seen to agree on swaps."""
     # what is assigned was chosen among many, so a swap by noise may well bring in what is easier
-    worse = f"or worse: it may find as few as {share(swaps.low)} right"
+    worse = f"or worse: it may find as few as {in_percent(swaps.low)} right"
     noise = f"swaps of one fit are noise to the next, {worse if swaps.low < 0.5 - MARGIN else WITHIN}"
     if swaps.high > 0.5 + MARGIN:
         most = 100 * (swaps.high - 0.5)
@@ -213,8 +215,8 @@ def _generator(diagnosis: Diagnosis) -> Answer:
     one, some = diagnosis.main.growth.against[0], _against_assigned(diagnosis)
     found = (
         f"Random candidates of the pool: {diagnosis.main.name} tells gold from one in {percent(one.accuracy)} "
-        f"(guessing {share(one.chance)}), from {some.n_negatives} in {percent(some.accuracy)} (guessing "
-        f"{share(some.chance)})."
+        f"(guessing {in_percent(one.chance)}), from {some.n_negatives} in {percent(some.accuracy)} (guessing "
+        f"{in_percent(some.chance)})."
     )
     found += _control_said(diagnosis.main)
     if some.accuracy.low > some.chance:
@@ -242,7 +244,8 @@ def _control_said(main: OfFilter) -> str:
     if control is None:
         return ""
     said = (
-        f" With a random candidate in the place of gold: {percent(control.accuracy)}, guessing {share(control.chance)}."
+        f" With a random candidate in the place of gold: {percent(control.accuracy)}, guessing "
+        f"{in_percent(control.chance)}."
     )
     if control.accuracy.excludes(control.chance):
         said += " That is off chance, as one control in twenty is by luck; if it stays so, candidates are not random."
@@ -274,9 +277,9 @@ def _iterations(diagnosis: Diagnosis) -> str:
     if left.fall_other.low <= 0:
         changed = change(_negative(left.fall_other))
         return f"More iterations: {UNKNOWN.lower()}; taking the hardest candidates changes accuracy by {changed}."
-    lowest = f"chance, {share(diagnosis.chance)},"
+    lowest = f"chance, {in_percent(diagnosis.chance)},"
     if left.other_fit.high > diagnosis.chance:
-        lowest = f"{percent(left.other_fit)}, chance {share(diagnosis.chance)},"
+        lowest = f"{percent(left.other_fit)}, chance {in_percent(diagnosis.chance)},"
     said = f"More iterations: down to {lowest} at best with this pool, as present fits see what is hardest."
     return f"{said} But {_denial(left)}." if _is_denied(left, diagnosis.chance) else said
 
@@ -304,7 +307,7 @@ def _better(diagnosis: Diagnosis) -> str:
     if some.accuracy.low <= some.chance:
         return (
             f"Another generator: {UNKNOWN.lower()}; {main.name} is not seen to tell random candidates of this one from "
-            f"gold ({percent(some.accuracy)}, guessing {share(some.chance)})."
+            f"gold ({percent(some.accuracy)}, guessing {in_percent(some.chance)})."
         )
     return (
         f"Another generator: {main.name} finds gold among random candidates of this one "
@@ -362,26 +365,21 @@ def _negative(figure: Figure) -> Figure:
     return Figure(-figure.value, -figure.high, -figure.low)
 
 
-def share(value: float) -> str:
-    """`0.1` as `10.0 %`."""
-    return f"{100 * value:.1f} %"
-
-
 def percent(figure: Figure | None) -> str:
     """A share with its interval: `12.3 % (10.1 to 14.6)`; a dash where there is none."""
     if figure is None:
         return "–"
-    return f"{100 * figure.value:.1f} % ({100 * figure.low:.1f} to {100 * figure.high:.1f})"
+    return f"{in_percent(figure.value)} ({from_to(figure.low, figure.high)})"
 
 
 def points(figure: Figure) -> str:
     """A difference of shares: `1.2 points (0.3 to 2.1)`."""
-    return f"{100 * figure.value:.1f} points ({100 * figure.low:.1f} to {100 * figure.high:.1f})"
+    return f"{100 * figure.value:.1f} points ({from_to(figure.low, figure.high)})"
 
 
 def change(figure: Figure) -> str:
     """The same with its sign."""
-    return f"{100 * figure.value:+.1f} points ({100 * figure.low:+.1f} to {100 * figure.high:+.1f})"
+    return in_points(figure.value, figure.low, figure.high)
 
 
 def number(figure: Figure | None) -> str:
@@ -414,8 +412,8 @@ def agreement_rows(diagnosis: Diagnosis) -> Rows:
     """How far fits agree, a row for each kind of pair."""
     rows: Rows = [("fits", "rank correlation", "swaps right", "easy to both", "by luck", "wrong too", "by luck")]
     for one in diagnosis.agreements:
-        easy = "–" if one.easy_by_luck is None else share(one.easy_by_luck)
-        wrong = (percent(one.wrong), share(one.wrong_by_luck))
+        easy = "–" if one.easy_by_luck is None else in_percent(one.easy_by_luck)
+        wrong = (percent(one.wrong), in_percent(one.wrong_by_luck))
         rows.append((pair_name(one), number(one.correlation), percent(one.swaps), percent(one.easy), easy, *wrong))
     return rows
 
@@ -439,10 +437,10 @@ def against_rows(filters: Sequence[OfFilter]) -> Rows:
     rows: Rows = [("filter", "random candidates", "accuracy", "chance")]
     for one in filters:
         for of in one.growth.against:
-            rows.append((one.name, f"{of.n_negatives:,}", percent(of.accuracy), share(of.chance)))
+            rows.append((one.name, f"{of.n_negatives:,}", percent(of.accuracy), in_percent(of.chance)))
         if control := one.growth.control:
             of_control = f"{control.n_negatives:,}, one for gold"
-            rows.append((one.name, of_control, percent(control.accuracy), share(control.chance)))
+            rows.append((one.name, of_control, percent(control.accuracy), in_percent(control.chance)))
     return rows
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.percent import from_to, in_percent
 from swag_af.judging.consensus import RANKS, Labels, Method, judge_by, labels_of, screened, worker_skills
 from swag_af.judging.reliability import Figure, agreement_with_others, figures_of
 from swag_af.judging.verdicts import RATINGS, Verdict, is_example
@@ -263,7 +264,7 @@ def _defined(value: float) -> float | None:
 
 
 def _percent(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.1f} %"
+    return "" if value is None else in_percent(value)
 
 
 def _number(value: float, *, percent: bool) -> str:
@@ -273,4 +274,4 @@ def _number(value: float, *, percent: bool) -> str:
 def _interval(figure: Figure, *, percent: bool) -> str:
     if figure.low is None or figure.high is None:
         return ""
-    return f"{_number(figure.low, percent=percent).removesuffix(' %')} to {_number(figure.high, percent=percent)}"
+    return f"{from_to(figure.low, figure.high)} %" if percent else f"{figure.low:.2f} to {figure.high:.2f}"

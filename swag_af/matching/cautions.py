@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from swag_af.data.interval import interval
+from swag_af.data.percent import from_to, in_percent
 from swag_af.data.splits import numbered, rows_apart
 from swag_af.data.text.wording import comparable, words
 from swag_af.matching.items import Items
@@ -75,7 +76,7 @@ def _ignorant(stage: Stage) -> list[str]:
     share = float(stage.outcome.preferred.mean(dtype=np.float64))
     return [
         f"The model of relevance is not seen to know which answer belongs to a question: of the right one and a random "
-        f"one it prefers the right one in {100 * share:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f}; "
+        f"one it prefers the right one in {in_percent(share)} (95 % interval {from_to(low, high)}; "
         "luck: 50). Wrong answers chosen by it may fit no better than random ones: take another --relevance, or more "
         "rows to learn from."
     ]
@@ -86,8 +87,8 @@ def _unpreferred(stage: Stage) -> list[str]:
     if share < chance:
         return []
     return [
-        f"The model of relevance tells the right answer from these wrong ones ({100 * share:.1f} %, chance "
-        f"{100 * chance:.1f} %), though they were chosen to be preferred: the rows of a bucket have none that fit as "
+        f"The model of relevance tells the right answer from these wrong ones ({in_percent(share)}, chance "
+        f"{in_percent(chance)}), though they were chosen to be preferred: the rows of a bucket have none that fit as "
         "well. Give more rows of a kind, fewer --folds, larger buckets (--buckets none is one a fold), or a smaller "
         "--weight."
     ]

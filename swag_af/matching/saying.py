@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from swag_af.data.errors import several
+from swag_af.data.percent import from_to, in_percent
 from swag_af.data.registry import Registry
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
@@ -71,20 +72,20 @@ def figure_lines(made: Figures) -> list[str]:
     )
     lines = [
         *_knows(made),
-        f"The model of relevance prefers the right answer in {_share(made.relevance_accuracy)} of the rows (chance "
-        f"{_share(made.chance)}){preferred}",
-        f"A wrong answer means the same as the right one with a probability of {_share(made.similarity)} on average, "
-        "says the model of similarity.",
+        f"The model of relevance prefers the right answer in {in_percent(made.relevance_accuracy)} of the rows "
+        f"(chance {in_percent(made.chance)}){preferred}",
+        f"A wrong answer means the same as the right one with a probability of {in_percent(made.similarity)} on "
+        "average, says the model of similarity.",
     ]
     if made.same_pronouns is not None:
         lines.append(
-            f"{_share(made.same_pronouns)} of the wrong answers have the pronouns of the right one (VCR-CS: "
-            f"{_share(PRONOUNS_IN_VCR)})."
+            f"{in_percent(made.same_pronouns)} of the wrong answers have the pronouns of the right one (VCR-CS: "
+            f"{in_percent(PRONOUNS_IN_VCR)})."
         )
     if made.tags_named is not None:
         lines.append(
-            f"{_share(made.tags_named)} of their tags occur in the query or the right answer (VCR-CS: "
-            f"{_share(TAGS_IN_VCR)})."
+            f"{in_percent(made.tags_named)} of their tags occur in the query or the right answer (VCR-CS: "
+            f"{in_percent(TAGS_IN_VCR)})."
         )
     return lines
 
@@ -95,9 +96,5 @@ def _knows(made: Figures) -> list[str]:
     low, high = made.preferred_interval
     return [
         "Of the right answer and a random one of the same bucket, the model of relevance prefers the right one in "
-        f"{_share(made.preferred)} (95 % interval {100 * low:.1f} to {100 * high:.1f}; luck: 50.0)."
+        f"{in_percent(made.preferred)} (95 % interval {from_to(low, high)}; luck: 50.0)."
     ]
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.1f} %"

@@ -18,6 +18,7 @@ from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import names_of
 from swag_af.data.interval import effective_groups, interval, t_quantile, variance_over_groups
+from swag_af.data.percent import in_percent, in_points
 from swag_af.data.run import open_run
 from swag_af.data.sources import open_sources
 from swag_af.judging.verdicts import read_verdicts
@@ -80,9 +81,9 @@ def agreement_line(found: ByDifficulty) -> str:
     """What was found, in a sentence or two."""
     removed, kept = found.parts[:2]
     said = (
-        f"Agreement of annotators ({found.of}): {100 * kept.agreement:.1f} % on what is kept, "
-        f"{100 * removed.agreement:.1f} % on what is removed; difference {100 * found.difference:+.1f} points "
-        f"({100 * found.low:+.1f} to {100 * found.high:+.1f}), rank correlation with predictability "
+        f"Agreement of annotators ({found.of}): {in_percent(kept.agreement)} on what is kept, "
+        f"{in_percent(removed.agreement)} on what is removed; difference "
+        f"{in_points(found.difference, found.low, found.high)}, rank correlation with predictability "
         f"{found.rank_correlation:+.2f}."
     )
     if found.high < 0:

@@ -13,6 +13,7 @@ import numpy as np
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.errors import several
 from swag_af.data.findings import read_audits
+from swag_af.data.percent import in_percent
 from swag_af.data.pool.guarded import ROWS_DROPPED, guard_counts, guard_rows
 from swag_af.data.run import Run, verb_manifest
 from swag_af.data.text.lengths import warning_lines
@@ -266,10 +267,10 @@ def _filtering(dataset: Dataset) -> list[str]:
     in_all = "" if dataset.iteration == run.n_finished else " in all iterations; the curve shows all, too"
     return [
         f"{_phases(run)} The assignment after iteration {dataset.iteration} of {told_iterations(run)} is released: "
-        f"{run.start.shape[1] - 1} negatives a context. Chance is {100 * run.chance:.1f} %; accuracies are those of "
+        f"{run.start.shape[1] - 1} negatives a context. Chance is {in_percent(run.chance)}; accuracies are those of "
         "finding gold in held-out contexts, means of five iterations, or of half where there are fewer than ten. The "
         "filters scored "
-        f"{100 * run.scored_share:.1f} % of those contexts' unassigned candidates{in_all}.",
+        f"{in_percent(run.scored_share)} of those contexts' unassigned candidates{in_all}.",
         *skipped_lines(run, dataset.iteration),
         "",
         *markdown_table(accuracy_rows(run, dataset.iteration)),

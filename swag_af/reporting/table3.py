@@ -12,6 +12,7 @@ from pathlib import Path
 
 from swag_af.baselines.outcome import Baselines, Difference, Figure, Order
 from swag_af.data.files import LineFeeds, write_text
+from swag_af.data.percent import from_to, in_percent
 from swag_af.reporting.latex import latex_table
 from swag_af.reporting.markdown import markdown_table
 from swag_af.reporting.text import table
@@ -53,7 +54,7 @@ _SIGNS = f"± deviation over seeds; {_BEYOND} the 95 % interval leaves out chanc
 
 def _head(found: Baselines) -> str:
     sizes = ", ".join(f"{part} {n:,}" for part, n in _sizes(found).items())
-    chance = " / ".join(f"{100 * _any(found, part).chance:.1f} %" for part in found.scored)
+    chance = " / ".join(in_percent(_any(found, part).chance) for part in found.scored)
     return f"{found.name}: {found.parts} ({sizes}); {found.groups}; chance {chance}"
 
 
@@ -107,7 +108,7 @@ def interval_rows(found: Baselines, trained_on: str) -> Rows:
     for model in found.models:
         figures = [found.figure(model, input, trained_on, found.main) for input in found.inputs]
         if any(figures):
-            rows.append((model, *(f"{_percent(f.low)} to {_percent(f.high)}" if f else "" for f in figures)))
+            rows.append((model, *(from_to(f.low, f.high) if f else "" for f in figures)))
     return rows
 
 

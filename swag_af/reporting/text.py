@@ -20,6 +20,7 @@ from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
 from swag_af.auditing.verdict import diagnostic_rows, further, verdict
 from swag_af.data.errors import several, told
 from swag_af.data.findings import Finding, read_audits
+from swag_af.data.percent import in_percent
 from swag_af.data.progress import duration
 from swag_af.data.run import Run
 from swag_af.reporting.plot import curves, ends
@@ -86,7 +87,7 @@ def text_estimate_lines(estimate: "TextEstimate") -> list[str]:
     if e.forecast or not e.n_tried:
         return [*lines, *e.forecast, "", "No pool was begun."]
     seconds = e.seconds_to_begin + e.seconds_a_context * e.n_contexts
-    tried = f"{e.n_dropped} of {e.n_tried} contexts dropped, {100 * e.rejected_share:.0f} % of texts rejected"
+    tried = f"{e.n_dropped} of {e.n_tried} contexts dropped, {in_percent(e.rejected_share, 0)} of texts rejected"
     return [
         *lines,
         f"disk    {e.disk_bytes / 1e9:.2f} GB, half of it until the pool is there",
@@ -171,7 +172,7 @@ def run_lines(run: Run) -> list[str]:
         "",
         f"(means of five iterations, or of half where there are fewer than ten; chance is {run.chance:.3f})",
         f"{several(run.n_finished, 'iteration')}, {several(round(seconds), 'second')}, "
-        f"{100 * run.scored_share:.1f} % of the candidates met were scored",
+        f"{in_percent(run.scored_share)} of the candidates met were scored",
         *skipped_lines(run),
         *(["", *audited] if audited else []),
         *(f"audit filter {name} was left out: {reason}" for name, reason in audits.left_out),

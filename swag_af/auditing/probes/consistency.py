@@ -18,6 +18,7 @@ from swag_af.auditing.probes.probe import model_label
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.percent import in_percent
 from swag_af.data.splits import join_pairs, numbered
 
 CODE = "AF109"
@@ -133,7 +134,7 @@ def _of_probe(alike: Sequence[Probe], sets: ContrastSets, instances: Instances) 
     better = "by guessing" if instances.kind == "choices" else "the better of the two"
     means = REFERENCE if one.input == FULL else _ABOVE if is_above else _NOT_ABOVE.format(better)
     shown = _examples(hits, sets, instances) if status == "found" else ()
-    lot = "" if instances.kind == "choices" else f" Naming classes as often, by lot, gets {100 * by_lot:.1f} %."
+    lot = "" if instances.kind == "choices" else f" Naming classes as often, by lot, gets {in_percent(by_lot)}."
     return replace(found, status=status, said=f"{found.said}{lot} {means}", examples=shown)
 
 

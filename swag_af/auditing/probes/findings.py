@@ -15,6 +15,7 @@ from swag_af.auditing.probes.probe import RANDOM_TOO, model_label
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import CROSS_VALIDATED, paired_difference
+from swag_af.data.percent import in_percent, in_points
 
 CODES = {
     "options": "AF101",
@@ -98,10 +99,10 @@ def _by_its_own_shares(one: Probe, instances: Instances) -> float:
 
 
 def _sentence(one: Probe, found: Diagnostic, said: str) -> str:
-    low, high, chance = (f"{100 * (figure or 0):.1f} %" for figure in (found.low, found.high, found.chance))
+    low, high, chance = (in_percent(figure or 0) for figure in (found.low, found.high, found.chance))
     where = f" of {one.scored_on}, fitted on {one.fitted_on}," if one.folds == "split" else ""
     return (
-        f"{model_label(one.model)}, reading {said}, is right in {100 * found.value:.1f} % of the instances{where} "
+        f"{model_label(one.model)}, reading {said}, is right in {in_percent(found.value)} of the instances{where} "
         f"({low} to {high}; chance {chance})."
     )
 
@@ -142,9 +143,8 @@ def _difference(one: Probe, by_group: Probe, instances: Instances, groups: Group
     if d.is_significant:
         means = _HIGHER if d.mean > 0 else f"{_LOWER}{_balance(instances, groups)}"
     said = (
-        f"{model_label(one.model)}, reading {reads}: {100 * one.hits.mean():.1f} % with random folds, "
-        f"{100 * by_group.hits.mean():.1f} % by group; difference {100 * d.mean:+.1f} points "
-        f"({100 * d.low:+.1f} to {100 * d.high:+.1f}). {means}"
+        f"{model_label(one.model)}, reading {reads}: {in_percent(one.hits.mean())} with random folds, "
+        f"{in_percent(by_group.hits.mean())} by group; difference {in_points(d.mean, d.low, d.high)}. {means}"
     )
     return Diagnostic(
         code=RANDOM,
@@ -169,7 +169,7 @@ def _balance(instances: Instances, groups: Groups) -> str:
     counts = np.unique(groups.numbers * n_classes + instances.answers, return_counts=True)[1]
     within = _pairs(counts) / _pairs(np.bincount(groups.numbers))
     among_all = _pairs(np.bincount(instances.answers)) / _pairs(np.array([len(instances)]))
-    return f" Two of a group have the same label in {100 * within:.1f} % of pairs, any two in {100 * among_all:.1f} %."
+    return f" Two of a group have the same label in {in_percent(within)} of pairs, any two in {in_percent(among_all)}."
 
 
 def _pairs(sizes: np.ndarray) -> int:

@@ -20,6 +20,7 @@ from swag_af.auditing.single.significance import LEVEL, adjusted
 from swag_af.auditing.single.tables import Seen, TokenTable, ngram_ids, token_table
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.percent import in_percent
 
 N_MAX = 3
 """Tokens of the longest n-grams."""
@@ -246,7 +247,7 @@ def _strongest(found: list[Association], most: int = 3) -> Iterator[str]:
 
 
 def _said(one: Association) -> str:
-    return f"“{one.ngram}” ({100 * one.share:.0f} % of {one.n:,}, chance {100 * one.chance:.0f} %)"
+    return f"“{one.ngram}” ({in_percent(one.share, 0)} of {one.n:,}, chance {in_percent(one.chance, 0)})"
 
 
 def _examples(found: list[Association], instances: Instances) -> Iterator[Example]:

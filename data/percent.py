@@ -1,0 +1,19 @@
+"""Shares in sentences: per cent, their intervals, and their differences in points.
+
+Pages have a form of their own, in which the sign stays with its number (`swag_af.reporting.charts.percent`).
+"""
+
+
+def in_percent(share: float, digits: int = 1) -> str:
+    """`0.1234` as `12.3 %`."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def from_to(low: float, high: float) -> str:
+    """An interval without the sign: `10.1 to 14.6`."""
+    return f"{100 * low:.1f} to {100 * high:.1f}"
+
+
+def in_points(difference: float, low: float, high: float) -> str:
+    """A difference of two shares, and its interval: `+1.2 points (+0.3 to +2.1)`."""
+    return f"{100 * difference:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"

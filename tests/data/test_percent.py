@@ -1,0 +1,15 @@
+"""Claims about shares in sentences."""
+
+from swag_af.data.percent import from_to, in_percent, in_points
+
+
+def test_a_share_has_one_decimal_or_as_many_as_are_asked_for() -> None:
+    assert (in_percent(0.12345), in_percent(0.12345, 0), in_percent(0.12345, 3)) == ("12.3 %", "12 %", "12.345 %")
+
+
+def test_an_interval_names_no_unit() -> None:
+    assert from_to(0.101, 0.1459) == "10.1 to 14.6"
+
+
+def test_a_difference_has_its_sign_everywhere() -> None:
+    assert in_points(0.012, -0.003, 0.021) == "+1.2 points (-0.3 to +2.1)"
