@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+DIGITS = 6
+"""Decimals that files keep."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -43,6 +46,12 @@ def interval(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0, of: in
     many times the variance is to be taken (`CROSS_VALIDATED`). `of`: intervals that are to hold together (Bonferroni).
     """
     return ratio_interval(hits, np.ones(len(hits)), groups, times=times, of=of)
+
+
+def rounded_mean(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> tuple[float, float, float]:
+    """The mean of `hits` (N,) and the two ends of its `interval`, with as many decimals as files keep."""
+    low, high = interval(hits, groups, times=times)
+    return round(float(hits.mean()), DIGITS), round(low, DIGITS), round(high, DIGITS)
 
 
 def ratio_interval(

@@ -27,7 +27,7 @@ from swag_af.auditing.options import AuditOptions
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError, takes_options, told
 from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_audits
-from swag_af.data.interval import interval
+from swag_af.data.interval import rounded_mean
 from swag_af.data.locks import clear_lock
 from swag_af.data.manifests import sha256_json
 from swag_af.data.own_code import said_of
@@ -172,13 +172,13 @@ def _finding(hits: np.ndarray, ranks: np.ndarray, groups: np.ndarray, *, n_folds
 
     Figures are rounded to what is kept in the file.
     """
-    low, high = interval(hits, groups)
+    accuracy, low, high = rounded_mean(hits, groups)
     return Finding(
         iteration=None,
         filter="",
-        accuracy=round(float(hits.mean()), 6),
-        low=round(low, 6),
-        high=round(high, 6),
+        accuracy=accuracy,
+        low=low,
+        high=high,
         chance=round(1 / len(ranks), 6),
         n=len(hits),
         n_groups=_n_groups(groups),

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.data.interval import interval
+from swag_af.data.interval import rounded_mean
 from swag_af.data.percent import in_percent
 
 Status = Literal["found", "hint", "clear"]
@@ -104,8 +104,8 @@ def of_accuracy(
     Below chance is a finding as well as above. `groups` (N,) are numbered from 0. `said` may hold `{value}`, `{low}`,
     `{high}` and `{chance}`, which become percentages. `times` is that of `interval`.
     """
-    value, expected = round(float(hits.mean()), 6), round(float(chance.mean()), 6)
-    low, high = (round(bound, 6) for bound in interval(hits, groups, times=times))
+    expected = round(float(chance.mean()), 6)
+    value, low, high = rounded_mean(hits, groups, times=times)
     figures = {"value": value, "low": low, "high": high, "chance": expected}
     return Diagnostic(
         code=code,

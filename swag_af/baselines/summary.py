@@ -21,10 +21,9 @@ from swag_af.baselines.parts import Part
 from swag_af.baselines.published import INPUTS as PAPER_INPUTS
 from swag_af.baselines.published import published_figure, published_row
 from swag_af.data.errors import FormatError
-from swag_af.data.interval import interval, paired_difference
+from swag_af.data.interval import DIGITS, paired_difference, rounded_mean
 
 FULLEST = "fullest"
-_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -107,17 +106,17 @@ class Summary:
     def _figure(self, line: Line, part: Part) -> Figure:
         by_seed = self.hits[line.model, line.input, line.trained_on, part]  # (seeds, n)
         mean, groups = by_seed.mean(axis=0), self.groups(part)
-        low, high = interval(mean, groups)
+        accuracy, low, high = rounded_mean(mean, groups)
         chance = self.bench.given.take(self.bench.sorted.rows[self.bench.parts.scored[part]]).chance
         return Figure(
             model=line.model,
             input=line.input,
             trained_on=line.trained_on,
             part=part,
-            accuracy=_round(mean.mean()),
+            accuracy=accuracy,
             deviation=_round(by_seed.mean(axis=1).std(ddof=1)) if len(by_seed) > 1 and line.draws else None,
-            low=_round(low),
-            high=_round(high),
+            low=low,
+            high=high,
             chance=_round(chance.mean()),
             n=len(mean),
             n_groups=int(groups.max()) + 1,
@@ -178,4 +177,4 @@ class Summary:
 
 
 def _round(value: float) -> float:
-    return round(float(value), _DIGITS)
+    return round(float(value), DIGITS)

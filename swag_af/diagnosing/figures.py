@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.data.interval import interval, paired_difference, ratio_interval
+from swag_af.data.interval import DIGITS, paired_difference, ratio_interval, rounded_mean
 
-DIGITS = 6
-"""Decimals that are kept."""
 MARGIN = 0.05
 """What is called nothing: an effect is said to be absent only where its whole interval is nearer to none than this."""
 
@@ -39,7 +37,7 @@ def mean_of(values: np.ndarray, groups: np.ndarray) -> Figure | None:
     known = ~np.isnan(values)
     if not known.any():
         return None
-    return figure_of(values[known].mean(), *interval(values[known], renumbered(groups[known])))
+    return Figure(*rounded_mean(values[known], groups[known]))
 
 
 def average_of(values: np.ndarray, groups: np.ndarray) -> Figure | None:

@@ -17,7 +17,7 @@ from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import names_of
-from swag_af.data.interval import effective_groups, interval, t_quantile, variance_over_groups
+from swag_af.data.interval import effective_groups, rounded_mean, t_quantile, variance_over_groups
 from swag_af.data.percent import in_percent, in_points
 from swag_af.data.run import open_run
 from swag_af.data.sources import open_sources
@@ -171,8 +171,7 @@ def _is_blank(value: Any) -> bool:
 
 
 def _part(name: str, agreement: np.ndarray, groups: np.ndarray) -> Part:
-    low, high = interval(agreement, np.unique(groups, return_inverse=True)[1])
-    return Part(name, len(agreement), *(round(float(one), 6) for one in (agreement.mean(), low, high)))
+    return Part(name, len(agreement), *rounded_mean(agreement, groups))
 
 
 def _half(one: np.ndarray, its: np.ndarray, other: np.ndarray, others: np.ndarray) -> float:

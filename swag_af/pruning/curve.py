@@ -16,7 +16,7 @@ from swag_af.auditing.probes.probe import AnyModel, probes
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import CROSS_VALIDATED, interval
+from swag_af.data.interval import CROSS_VALIDATED, rounded_mean
 from swag_af.data.records import Count, parse_record
 from swag_af.pruning.rounds import Round, left_after
 
@@ -86,9 +86,8 @@ class Curve:
         points = []
         for one in made:
             if one.folds == "group":
-                low, high = interval(one.hits, groups.numbers, times=CROSS_VALIDATED)
-                accuracy = round(float(one.hits.mean()), 6)
-                points.append(Point(len(rows), of, draw, one.name, accuracy, round(low, 6), round(high, 6), chance))
+                figures = rounded_mean(one.hits, groups.numbers, times=CROSS_VALIDATED)
+                points.append(Point(len(rows), of, draw, one.name, *figures, chance))
         return points
 
 

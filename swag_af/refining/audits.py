@@ -10,7 +10,7 @@ from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import CROSS_VALIDATED, Difference, interval, paired_difference
+from swag_af.data.interval import CROSS_VALIDATED, Difference, paired_difference, rounded_mean
 from swag_af.data.progress import progress
 
 
@@ -78,7 +78,5 @@ def _paired(
 
 
 def _finding(probe: Probe, instances: Instances, groups: Groups) -> Finding:
-    low, high = interval(probe.hits, groups.numbers, times=CROSS_VALIDATED)
-    chance = float(instances.chance.mean())
-    accuracy = round(float(probe.hits.mean()), 6)
-    return Finding(accuracy, round(low, 6), round(high, 6), round(chance, 6), len(probe.hits))
+    figures = rounded_mean(probe.hits, groups.numbers, times=CROSS_VALIDATED)
+    return Finding(*figures, round(float(instances.chance.mean()), 6), len(probe.hits))

@@ -8,7 +8,14 @@ from scipy import stats
 
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import CROSS_VALIDATED, difference_of_means, effective_groups, interval, paired_difference
+from swag_af.data.interval import (
+    CROSS_VALIDATED,
+    difference_of_means,
+    effective_groups,
+    interval,
+    paired_difference,
+    rounded_mean,
+)
 
 
 def test_the_interval_of_single_contexts_is_that_of_wilson() -> None:
@@ -24,6 +31,12 @@ def test_the_interval_is_wider_where_contexts_of_a_video_are_alike() -> None:
     alike = np.sort(hits)
     narrow, wide = interval(hits, groups), interval(alike, groups)
     assert wide[1] - wide[0] > 1.5 * (narrow[1] - narrow[0])
+
+
+def test_what_files_keep_is_the_mean_and_its_interval() -> None:
+    hits, groups = np.array([1.0, 0, 0, 1, 1, 0, 1]), np.array([4, 4, 9, 9, 2, 2, 7])
+    expected = (hits.mean(), *interval(hits, groups, times=CROSS_VALIDATED))
+    assert rounded_mean(hits, groups, times=CROSS_VALIDATED) == tuple(round(float(one), 6) for one in expected)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
