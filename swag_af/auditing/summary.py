@@ -147,10 +147,7 @@ def below_lines(run: Run, findings: Sequence[Finding], *, words: bool = False) -
     lines = []
     for name, found in below.items():
         shown = [found[0], found[-1]] if len(found) > 1 else found
-        figures = ", ".join(
-            f"{share(f.accuracy, words)} ({share(f.low, words)} to {share(f.high, words)}) {_when_of(run, f)}".strip()
-            for f in shown
-        )
+        figures = ", ".join(f"{with_interval(f, words)} {_when_of(run, f)}".strip() for f in shown)
         lines.append(f"{marked(run, name, words)} is below chance ({share(found[0].chance, words)}): {figures}.")
     return [*lines, _below_means(run)] if lines else []
 
@@ -234,6 +231,11 @@ def said_lines(findings: Sequence[Finding]) -> list[str]:
         for f in findings
         for line in f.said
     ]
+
+
+def with_interval(finding: Finding, words: bool = False) -> str:
+    """`0.254 (0.201 to 0.307)`, or with `words` in per cent."""
+    return f"{share(finding.accuracy, words)} ({share(finding.low, words)} to {share(finding.high, words)})"
 
 
 def share(value: float, words: bool = False) -> str:

@@ -4,7 +4,16 @@ means, and what was not measured.
 
 from collections.abc import Sequence
 
-from swag_af.auditing.summary import UNDECIDED, Rows, against_chance, audit_rows, below_lines, marked, share
+from swag_af.auditing.summary import (
+    UNDECIDED,
+    Rows,
+    against_chance,
+    audit_rows,
+    below_lines,
+    marked,
+    share,
+    with_interval,
+)
 from swag_af.data.errors import several
 from swag_af.data.findings import Finding
 from swag_af.data.run import Run
@@ -23,17 +32,11 @@ def style_in_short(run: Run, style: Style) -> str:
     if not style.findings:
         return f"{NOBODY}{f': {style.why_none}' if style.why_none else ''}."
     chance = share(style.findings[0].chance, words=True)
-    figures = ", ".join(_figure(run, f) for f in style.findings)
+    figures = ", ".join(f"{marked(run, f.filter, words=True)} {with_interval(f, words=True)}" for f in style.findings)
     return (
         "Fresh filters, fitted on some of these very questions and scored on others, find the right ending this often: "
         f"{figures}; chance is {chance}. {_conclusion(style.findings)}"
     )
-
-
-def _figure(run: Run, finding: Finding) -> str:
-    f = finding
-    low, high = share(f.low, words=True), share(f.high, words=True)
-    return f"{marked(run, f.filter, words=True)} {share(f.accuracy, words=True)} ({low} to {high})"
 
 
 def _conclusion(findings: Sequence[Finding]) -> str:

@@ -12,6 +12,7 @@ from swag_af.auditing.summary import (
     not_asked,
     said_lines,
     unseen_lines,
+    with_interval,
 )
 from swag_af.data.errors import several
 from swag_af.data.findings import Finding
@@ -87,14 +88,10 @@ def _iteration_frame(run: Run, top: float, y_name: str, *, aside: float | None =
 
 
 def _audit_point(frame: Frame, finding: Finding, x: float, colour: int, *, hollow: bool) -> str:
-    title = f"{label(finding.filter)}, audit after iteration {finding.iteration}: {_with_interval(finding)}"
+    title = f"{label(finding.filter)}, audit after iteration {finding.iteration}: {with_interval(finding, words=True)}"
     return whisker(frame, x, finding.low, finding.high, colour) + dot(
         frame, x, finding.accuracy, colour, hollow=hollow, title=title
     )
-
-
-def _with_interval(finding: Finding) -> str:
-    return f"{percent(finding.accuracy)} ({percent(finding.low)} to {percent(finding.high)})"
 
 
 def _spoken(record: Iteration) -> str:
@@ -108,7 +105,9 @@ def _spoken_curve(subject: Subject) -> str:
         f"{label(head)} from {' to '.join(map(percent, ends(values)))}" for head, (_, values) in curves(run).items()
     ]
     for name, findings in subject.audits.items():
-        parts += [f"audit by {label(name)} after iteration {f.iteration} {_with_interval(f)}" for f in findings]
+        parts += [
+            f"audit by {label(name)} after iteration {f.iteration} {with_interval(f, words=True)}" for f in findings
+        ]
     return (
         f"Accuracy over {several(run.n_finished, 'iteration')}, chance {percent(run.chance)}: " + "; ".join(parts) + "."
     )
