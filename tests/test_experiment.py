@@ -28,7 +28,16 @@ from experimenting.released import largest, measure_released, released_found
 from experimenting.repeats import change_of_means, luck_of, mean_of
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Size
-from experimenting.starts import N_DRAWN, N_DRAWS, WAYS, starts_asked, starts_found
+from experimenting.starts import (
+    CAPITAL,
+    N_DRAWN,
+    N_DRAWS,
+    OTHERS,
+    WAYS,
+    ends_in_capital,
+    starts_asked,
+    starts_found,
+)
 from experimenting.steps import (
     DEALT,
     DOUBLE,
@@ -180,7 +189,8 @@ def test_candidates_made_in_another_way_differ_in_that_alone(tiny: Setting) -> N
         tuple(context.id for context in ours.contexts)
     }
     assert {len(mine) for of_way in texts.values() for mine in of_way} == {1 + N_DRAWN}
-    capital = [context.start.split()[-1][0].isupper() for context in ours.contexts]
+    capital = list(map(ends_in_capital, ours.contexts))
+    assert capital == [context.start.split()[-1][0].isupper() for context in ours.contexts]
     assert any(capital)
     for plain, changed in (("ours", "unknown"), ("short", "both")):
         same = [a == b for a, b in zip(texts[plain], texts[changed], strict=True)]
@@ -205,6 +215,8 @@ def test_where_the_curve_begins_is_told_by_pairs_of_contexts(tiny: Setting, tmp_
         assert one["value"] == pytest.approx(hits[one["set"]].mean(), abs=1e-5)
         if one["set"] != "ours":
             assert one["more"]["mean"] == pytest.approx((hits[one["set"]] - hits["ours"]).mean(), abs=1e-5)
+        parts = [one[part] for part in (CAPITAL, OTHERS)]
+        assert one["n"] * one["value"] == pytest.approx(sum(part["n"] * part["value"] for part in parts), abs=1e-2)
     assert "### Where the curve begins" in document(results)
     shutil.copytree(tiny.out / RECORD, tmp_path / RECORD)
     kept = replace(tiny, out=tmp_path)

@@ -4,7 +4,8 @@ in real ones, one reader."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experimenting.wording import NAMES, Rows, told_change, told_level, told_way
+from experimenting.starts import CAPITAL, OTHERS
+from experimenting.wording import NAMES, Rows, told_change, told_level, told_percent, told_way
 from swag_af.reporting.markdown import markdown_table
 
 FEWEST_DRAWN = 4
@@ -71,22 +72,35 @@ def where_it_begins(results: Mapping[str, Any]) -> list[str]:
     """What a fresh MLP finds before any filtering, where candidates or likelihoods are made in another way."""
     if not results.get("starts"):
         return []
-    rows: Rows = [("", "endings are", "a fresh MLP finds, %", "more than in ours, points")]
+    parts = (CAPITAL, OTHERS)
+    rows: Rows = [("", "endings are", "a fresh MLP finds, %", "more than in ours, points", *(f"{p}, %" for p in parts))]
     for one in results["starts"]:
-        rows.append(
-            (f"`{one['set']}`", one["about"], told_level(one), told_change(one["more"]) if "more" in one else "")
-        )
+        more = told_change(one["more"]) if "more" in one else ""
+        cells = (told_level(one[part]) if part in one else "" for part in parts)
+        rows.append((f"`{one['set']}`", one["about"], told_level(one), more, *cells))
     first = results["starts"][0]
+    share = first[CAPITAL]["n"] / first["n"] if CAPITAL in first else 0.0
     return [
         "### Where the curve begins",
         "",
         f"Random assignments of {first['n']:,} contexts of the arm `dealt`, {_draws_told(results['starts'])} each, "
         "five folds of whole groups, paired by context; one thing changed at a time, then several together. `unknown` "
-        "and `short` are what the released code does otherwise. A model that has read gold is in no run, nor in the "
-        "paper.",
+        "and `short` are what the released code does otherwise; the last word before an ending has a capital in "
+        f'{told_percent(share)} % of these contexts, as in "He", and the others of `unknown` have the same candidates '
+        f"as in ours.{_of_swag(results)} A model that has read gold is in no run, nor in the paper.",
         "",
         *markdown_table(rows),
     ]
+
+
+def _of_swag(results: Mapping[str, Any]) -> str:
+    """How often the last word has a capital in SWAG itself."""
+    told = results.get("capitals")
+    return (
+        f" Of {told['n']:,} questions of SWAG it has one in {told_percent(told['capital'] / told['n'])} %."
+        if told
+        else ""
+    )
 
 
 def released_beside_real(results: Mapping[str, Any]) -> list[str]:

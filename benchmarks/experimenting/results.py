@@ -31,7 +31,7 @@ from experimenting.running import ENVIRONMENT
 from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
 from experimenting.starts import FOLDER as STARTS
-from experimenting.starts import N_DRAWS, starts_asked, starts_found
+from experimenting.starts import N_DRAWS, capitals_in_swag, starts_asked, starts_found
 from experimenting.steps import DEALT, DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
@@ -76,6 +76,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         **growth,
         "wide gaps": figures_of(setting, f"{WIDE}-gaps", wide_gaps(setting)) or [],
         "starts": starts,
+        "capitals": figures_of(setting, "capitals", capitals_in_swag(setting)),
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
         "done": _done(setting, growth, nested, starts),

@@ -21,7 +21,7 @@ from experimenting.steps import DEEP, N_NEGATIVES, Setting, has_wide_folds, mode
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
-from swag_af.data.files import read_json, write_json
+from swag_af.data.files import read_json, read_jsonl, write_json
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -89,13 +89,45 @@ def starts_seconds(setting: Setting) -> float:
 
 
 def starts_found(setting: Setting) -> list[dict[str, Any]]:
-    """What a fresh MLP finds by way, means over the draws, and how much more than in ours, paired by context."""
+    """What a fresh MLP finds by way, means over the draws, and how much more than in ours, paired by context; the same
+    of the contexts whose last word has a capital, and of the others."""
     found = {way: one for way in starts_asked(setting) if (one := _hits(setting, way)) is not None}
+    if not found:
+        return []
+    has_capital = {one.id: ends_in_capital(one) for one in read_contexts(setting.out / "contexts.jsonl")}
     made = []
     for way, (hits, draws) in found.items():
-        beside = {"more": difference(found[OURS][0], hits)} if OURS in found and way != OURS else {}
-        made.append({"set": way, "about": WAYS[way].about, **hits.figure(), "draws": draws, **beside})
+        capital = np.array([has_capital[name] for name in hits.ids])
+        ours = found[OURS][0] if OURS in found and way != OURS else None
+        parts = {CAPITAL: capital, OTHERS: ~capital}
+        beside = {name: _told(_of(hits, which), ours) for name, which in parts.items() if which.any()}
+        made.append({"set": way, "about": WAYS[way].about, **_told(hits, ours), "draws": draws, **beside})
     return made
+
+
+def capitals_in_swag(setting: Setting) -> dict[str, Any]:
+    """How many of SWAG's questions, of those at hand, have a capital at the beginning of the last word before the
+    endings, and of how many; empty where none is at hand."""
+    path = setting.data / "swag/swag_questions.jsonl"
+    if not path.exists() or not starts_asked(setting):
+        return {}
+    last = [one["startphrase"].split()[-1] for _, one in read_jsonl(path)]
+    return {"capital": sum(word[0].isupper() for word in last), "n": len(last)}
+
+
+CAPITAL, OTHERS = "after a capital", "the others"
+"""The contexts whose last word before the ending has one, and those whose has none."""
+
+
+def _told(hits: Hits, ours: Hits | None) -> dict[str, Any]:
+    """A figure, and how much more that is than `ours`, paired by context."""
+    return hits.figure() | ({} if ours is None else {"more": difference(ours, hits)})
+
+
+def _of(hits: Hits, which: np.ndarray) -> Hits:
+    """The hits of some contexts, `which` (n,)."""
+    ids = tuple(name for name, is_one in zip(hits.ids, which, strict=True) if is_one)
+    return Hits(ids, np.unique(hits.groups[which], return_inverse=True)[1], hits.values[which])
 
 
 def make_start(setting: Setting, name: str) -> CandidatePool:
@@ -147,10 +179,14 @@ _MOST = (GenerateOptions.max_tokens, GenerateOptions.max_draws)
 
 def _shown(context: Context, way: Way) -> Context:
     """The context as the model reads it that draws."""
-    words = context.start.split()
-    if way.after_unknown and words and words[-1][:1].isupper():
-        return replace(context, start=" ".join([*words[:-1], UNKNOWN_WORD]))
-    return context
+    if not way.after_unknown or not ends_in_capital(context):
+        return context
+    return replace(context, start=" ".join([*context.start.split()[:-1], UNKNOWN_WORD]))
+
+
+def ends_in_capital(context: Context) -> bool:
+    """Whether the last word before the ending begins with a capital; often it is the only one of its sentence."""
+    return context.start.split()[-1:] != [] and context.start.split()[-1][0].isupper()
 
 
 def starts_asked(setting: Setting) -> tuple[str, ...]:
