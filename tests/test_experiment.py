@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import numpy as np
 import pytest
 import scipy.stats
-from experimenting import command, released, running
+from experimenting import command, released, running, starts
 from experimenting.curves import growth_of_jump, jump_of, slope_of
 from experimenting.findings import Hits, change, difference, joined, over_parts
 from experimenting.growth import growth_cells, nested_rows, wide_cells
@@ -31,11 +31,10 @@ from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Size
 from experimenting.starts import (
     CAPITAL,
     N_DRAWN,
-    N_DRAWS,
     OTHERS,
     WAYS,
     ends_in_capital,
-    starts_asked,
+    start_cells,
     starts_found,
 )
 from experimenting.steps import (
@@ -84,11 +83,13 @@ def here(words: Sequence[str], folder: Path, output: TextIO) -> int:
 
 @pytest.fixture(scope="module", autouse=True)
 def quick() -> Iterator[None]:
-    """Fits of two epochs, one draw of the released questions: what is asked here is what becomes of their figures."""
+    """Fits of two epochs, one draw of the released questions and of the starts: what is asked here is what becomes of
+    their figures."""
     with pytest.MonkeyPatch.context() as patch:
         for kind in (MLPFilter, BagOfWordsFilter):
             patch.setitem(kind.__init__.__kwdefaults__, "max_epochs", 2)
         patch.setattr(released, "N_DRAWS", 1)
+        patch.setattr(starts, "N_DRAWS", 1)
         yield
 
 
@@ -208,7 +209,7 @@ def test_where_the_curve_begins_is_told_by_pairs_of_contexts(tiny: Setting, tmp_
     results = read_results(tiny.out / RESULTS)
     assert [one["set"] for one in results["starts"]] == list(WAYS)
     hits = {
-        way: np.array([read_json(tiny.out / f"starts/{way}-{draw}.json")["hits"] for draw in range(N_DRAWS)])
+        way: np.array([read_json(tiny.out / f"starts/{way}-{draw}.json")["hits"] for draw in range(starts.N_DRAWS)])
         for way in WAYS
     }
     for one in results["starts"]:
@@ -222,7 +223,7 @@ def test_where_the_curve_begins_is_told_by_pairs_of_contexts(tiny: Setting, tmp_
     kept = replace(tiny, out=tmp_path)
     assert starts_found(kept) == []
     assert figures_of(kept, "starts", starts_found(kept)) == starts_found(tiny)
-    assert starts_asked(replace(tiny, parts=(0,))) == ()
+    assert start_cells(replace(tiny, parts=(0,))) == []
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -31,7 +31,7 @@ from experimenting.running import ENVIRONMENT
 from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
 from experimenting.starts import FOLDER as STARTS
-from experimenting.starts import N_DRAWS, capitals_in_swag, starts_asked, starts_found
+from experimenting.starts import capitals_in_swag, start_cells, starts_found
 from experimenting.steps import DEALT, DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
@@ -328,7 +328,7 @@ def _done(
         "fits of growth": [n_fits, len(growth_cells(setting)) + len(wide_cells(setting))],
         "fits of where the curve begins": [
             sum(len(one["draws"]) for one in starts),
-            N_DRAWS * len(starts_asked(setting)),
+            len(start_cells(setting)),
         ],
     }
 

@@ -69,7 +69,7 @@ WAYS = {
 
 def measure_starts(setting: Setting) -> None:
     """Fit an MLP on random assignments of every way; what is kept is not made again."""
-    cells = [(way, draw) for way in starts_asked(setting) for draw in range(N_DRAWS)]
+    cells = start_cells(setting)
     todo = [cell for cell in cells if not _path(setting, *cell).exists()]
     with progress(FOLDER, len(cells), "fits", done=len(cells) - len(todo)) as advance:
         for way, draw in todo:
@@ -85,13 +85,14 @@ def measure_starts(setting: Setting) -> None:
 def starts_seconds(setting: Setting) -> float:
     """CPU seconds, forecast."""
     n = setting.size.n_contexts
-    return len(starts_asked(setting)) * (0.06 * n * setting.size.hidden / 256 + N_DRAWS * 5 * seconds_of_fit("mlp", n))
+    ways = len(dict(start_cells(setting)))
+    return ways * (0.11 * n * setting.size.hidden / 256 + N_DRAWS * 5 * seconds_of_fit("mlp", n))
 
 
 def starts_found(setting: Setting) -> list[dict[str, Any]]:
     """What a fresh MLP finds by way, means over the draws, and how much more than in ours, paired by context; the same
     of the contexts whose last word has a capital, and of the others."""
-    found = {way: one for way in starts_asked(setting) if (one := _hits(setting, way)) is not None}
+    found = {way: one for way in dict(start_cells(setting)) if (one := _hits(setting, way)) is not None}
     if not found:
         return []
     has_capital = {one.id: ends_in_capital(one) for one in read_contexts(setting.out / "contexts.jsonl")}
@@ -109,7 +110,7 @@ def capitals_in_swag(setting: Setting) -> dict[str, Any]:
     """How many of SWAG's questions, of those at hand, have a capital at the beginning of the last word before the
     endings, and of how many; empty where none is at hand."""
     path = setting.data / "swag/swag_questions.jsonl"
-    if not path.exists() or not starts_asked(setting):
+    if not path.exists() or not start_cells(setting):
         return {}
     last = [one["startphrase"].split()[-1] for _, one in read_jsonl(path)]
     return {"capital": sum(word[0].isupper() for word in last), "n": len(last)}
@@ -189,9 +190,10 @@ def ends_in_capital(context: Context) -> bool:
     return context.start.split()[-1:] != [] and context.start.split()[-1][0].isupper()
 
 
-def starts_asked(setting: Setting) -> tuple[str, ...]:
-    """The ways that are asked for: all, where there are contexts for them."""
-    return tuple(WAYS) if setting.size.nested and has_wide_folds(setting) else ()
+def start_cells(setting: Setting) -> list[tuple[str, int]]:
+    """Way and draw of all that is measured: nothing where there are no contexts for it."""
+    ways = WAYS if setting.size.nested and has_wide_folds(setting) else ()
+    return [(way, draw) for way in ways for draw in range(N_DRAWS)]
 
 
 def _hits(setting: Setting, way: str) -> tuple[Hits, list[float]] | None:
