@@ -16,6 +16,7 @@ import numpy as np
 from swag_af.data.errors import InputError, several
 from swag_af.data.files import changed
 from swag_af.data.folds import FoldMap
+from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
@@ -42,7 +43,7 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
     """Compute every feature that is still missing by the paper's models; returns the pool.
 
     A pool of texts gets its table from the models in `options.lms`, each row from one that has not read its ending.
-    Raises InputError for rows that every model has read.
+    Raises InputError for rows that every model has read, and while another process is at work on the pool.
     """
     pool = CandidatePool.open(options.pool)
     if "features" not in pool.tables:
@@ -50,16 +51,21 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
     _check_same_models(pool, options.lms)
     end(options.pool)
     pool = with_features(pool, options.lms)
-    missing = np.flatnonzero(pool.missing_features()) if pool.lazy_features else np.zeros(0, np.int64)
-    filler = pool.filler
-    if not len(missing) or not isinstance(filler, _Filler):
-        return pool
+    if isinstance(pool.filler, _Filler):
+        with alone(options.pool / MANIFEST, waits=False, called=options.pool):
+            _fill(pool, pool.filler, options)
+    return pool
+
+
+def _fill(pool: CandidatePool, filler: "_Filler", options: FeaturesOptions) -> None:
+    """Compute what is missing in the table of a pool on disk."""
+    missing = np.flatnonzero(pool.missing_features())
     if options.where.is_remote and mirror_of(options.pool) is not None:
         raise InputError(
             f"{options.pool}: features left for later are written into its tables, which workers elsewhere do not "
             "share. Leave --engine out, or make the pool with --features full."
         )
-    blocks = blocks_of(missing, np.array([pool.contexts[row].fold for row in missing.tolist()]))
+    blocks = blocks_of(missing, np.array([pool.contexts[row].fold for row in missing.tolist()], np.int64))
     workers = _workers(options, filler.lms, filler.plan["device"], len(missing) * pool.n_candidates)
     with (
         progress("features", len(pool), "contexts", done=len(pool) - len(missing)) as advance,
@@ -74,7 +80,6 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
         )
     for table in sorted(options.pool.glob(f"{SHARDS}/*/features.npy")):
         changed(table)
-    return pool
 
 
 def _check_same_models(pool: CandidatePool, lms: Path | None) -> None:
@@ -116,7 +121,8 @@ class _FillJob:
     def open(self) -> Callable[[Block], int]:
         pool = self.pool or with_features(CandidatePool.open(self.path), self.lms)
         filler = pool.filler
-        assert isinstance(filler, _Filler)
+        if not isinstance(filler, _Filler):  # the others had stored all before this process came
+            return lambda block: len(block[1])
 
         def fill(block: Block) -> int:
             fold, rows = block

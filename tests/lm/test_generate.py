@@ -19,6 +19,8 @@ from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
 from swag_af.data.files import read_json
+from swag_af.data.locks import alone
+from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool import drafts
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
@@ -30,7 +32,7 @@ from swag_af.lm.lstm import generator as generator_module
 from swag_af.lm.lstm.candidates import Task, unfit_reason
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD
-from swag_af.lm.lstm.lazy import with_features
+from swag_af.lm.lstm.lazy import _FillJob, with_features
 from swag_af.lm.lstm.sampling import Sampling
 from swag_af.lm.lstm.workers import n_workers, token_operations
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions
@@ -293,6 +295,25 @@ def test_features_that_a_shared_disk_lost_are_told(contexts_path, lms, tmp_path,
     monkeypatch.setattr("swag_af.lm.lstm.lazy._FillJob.open", lambda job: lambda block: len(block[1]))
     with pytest.raises(InputError, match="the features of 10 contexts that workers wrote are not there"):
         features(FeaturesOptions(tmp_path / "pool"))
+
+
+def test_features_of_a_pool_at_which_another_process_is_at_work_are_refused(contexts_path, lms, tmp_path):
+    generate(options_for(contexts_path, lms, tmp_path / "pool", features="lazy"))
+    options = FeaturesOptions(tmp_path / "pool")
+    with alone(tmp_path / "pool" / MANIFEST), pytest.raises(InputError, match="pool: another process is at work"):
+        features(options)
+    assert CandidatePool.open(tmp_path / "pool").missing_features().all(), "nothing was computed beside the other"
+    features(options)
+    with alone(tmp_path / "pool" / MANIFEST):
+        assert not features(options).missing_features().any(), "where all are there, nobody is in the way"
+
+
+def test_a_worker_that_comes_when_all_features_are_there_has_nothing_to_do(contexts_path, lms, tmp_path, monkeypatch):
+    """An actor of Ray that is hired late, or a task of Slurm that waited long in the queue."""
+    generate(options_for(contexts_path, lms, tmp_path / "pool", features="lazy"))
+    features(FeaturesOptions(tmp_path / "pool"))
+    monkeypatch.setattr(CandidatePool, "gather", None)
+    assert _FillJob(tmp_path / "pool", lms).open()((0, np.arange(3))) == 3
 
 
 def test_a_lazy_pool_made_complete_needs_its_models_no_more(contexts_path, lms, tmp_path):
