@@ -19,8 +19,9 @@ import tomllib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from errno import EINVAL, ENOSYS, EOPNOTSUPP
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, BinaryIO, Literal, TextIO
 
 import numpy as np
 
@@ -227,6 +228,36 @@ def write_array(path: Path, array: np.ndarray) -> None:
     """Write one `.npy` table (never a pickle)."""
     with replacing(path) as temporary, temporary.open("wb") as file:
         np.save(file, array, allow_pickle=False)
+
+
+def empty_array(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.memmap:
+    """A new `.npy` table at `path`, mapped to be filled: under its own name, which only a temporary one may be.
+
+    Raises OSError where the disk has no room for it, and leaves no file then.
+    """
+    try:
+        table: np.memmap = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+        with path.open("r+b") as file:
+            reserve(file, path.stat().st_size, path)
+    except OSError:
+        _remove(path)
+        raise
+    return table
+
+
+def reserve(file: BinaryIO, n_bytes: int, called: Path) -> None:
+    """Take room on the disk for a file that is written through a map, or raise OSError that names what is `called`.
+
+    Without it a disk that fills up meanwhile ends the process by SIGBUS, without a word. Where the system or the file
+    system cannot take room ahead, none is taken.
+    """
+    if not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(file.fileno(), 0, n_bytes)
+    except OSError as error:
+        if error.errno not in (EOPNOTSUPP, EINVAL, ENOSYS):
+            raise OSError(error.errno, error.strerror, str(called)) from None
 
 
 def read_text(path: Path) -> str:

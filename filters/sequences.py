@@ -7,11 +7,13 @@ Gathers and pads without a Python step per candidate; computes nothing that is l
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from swag_af.data.files import reserve
 from swag_af.data.pool.folder import check_finite
 from swag_af.data.pool.view import View
 
@@ -106,10 +108,15 @@ MOST_IN_MEMORY = 1 << 27
 
 
 def room(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """An array of zeros: in memory, or mapped from a file without a name in the folder for temporary ones."""
-    if int(np.prod(shape)) * np.dtype(dtype).itemsize <= MOST_IN_MEMORY:
+    """An array of zeros: in memory, or mapped from a file without a name in the folder for temporary ones.
+
+    Raises OSError that names the folder where its disk has no room.
+    """
+    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if n_bytes <= MOST_IN_MEMORY:
         return np.zeros(shape, dtype)
     with tempfile.TemporaryFile() as file:
+        reserve(file, n_bytes, Path(tempfile.gettempdir()))
         return np.memmap(file, dtype, mode="w+", shape=shape)
 
 

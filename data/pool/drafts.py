@@ -17,7 +17,16 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, SwagAfError
-from swag_af.data.files import parse_json, read_arrays, read_text, remove, remove_leftovers, replacing, write_text
+from swag_af.data.files import (
+    empty_array,
+    parse_json,
+    read_arrays,
+    read_text,
+    remove,
+    remove_leftovers,
+    replacing,
+    write_text,
+)
 from swag_af.data.pool.folder import SHARDS, write_shard
 from swag_af.data.records import Count, Counts, parse_record
 
@@ -84,11 +93,11 @@ class ShardDraft:
 
         `contexts` and the tables in `more` have all rows, dropped ones included; `timing` is stored beside them; the
         columns `lazy` of its features are no part of its hash; `notes` are added to `shard.json`. Memory does not grow
-        with the number of rows.
+        with the number of rows. Raises OSError where the disk has no room for the shard; the rows' files stay.
         """
         reasons, n_vain, vain = self._dropped()
         kept = [row for row in range(len(contexts)) if row not in reasons]
-        tables = {name: self._empty(name, len(kept)) for name in self.pattern}
+        tables = self._empty_tables(len(kept))
         n_draws, rejected, n_copied = self._fill(tables, kept)
         rejected.update(vain)
         entry = write_shard(
@@ -136,8 +145,7 @@ class ShardDraft:
                 for name, table in tables.items():
                     table[i] = made[name]
         except SwagAfError:
-            for name in tables:
-                remove(self.path / f"{name}.npy")
+            self._remove_tables()
             raise
         return n_draws, rejected, n_copied
 
@@ -151,8 +159,18 @@ class ShardDraft:
                 raise FormatError(f"{path}: damaged (no table {name} of the right shape). {_AGAIN}")
         return made
 
+    def _empty_tables(self, n_rows: int) -> dict[str, np.ndarray]:
+        """The tables of the shard, to be filled; all of the disk that they need is taken."""
+        try:
+            return {name: self._empty(name, n_rows) for name in self.pattern}
+        except OSError:
+            self._remove_tables()
+            raise
+
     def _empty(self, name: str, n_rows: int) -> np.ndarray:
         shape, dtype = (n_rows, *self.pattern[name].shape), self.pattern[name].dtype
-        if not n_rows:
-            return np.zeros(shape, dtype)
-        return np.lib.format.open_memmap(self.path / f"{name}.npy", mode="w+", dtype=dtype, shape=shape)
+        return empty_array(self.path / f"{name}.npy", shape, dtype) if n_rows else np.zeros(shape, dtype)
+
+    def _remove_tables(self) -> None:
+        for name in self.pattern:
+            remove(self.path / f"{name}.npy")

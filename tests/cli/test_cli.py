@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -320,6 +321,19 @@ def test_a_disk_full_while_a_run_goes_on_keeps_what_was_finished(
     assert not list(small_run.rglob("*.tmp"))
     main(command)
     assert open_run(small_run).n_finished == 4
+
+
+def test_a_disk_of_temporary_files_without_room_is_told_and_named(
+    pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is written through a map to a full disk ends the process by SIGBUS, so room is taken first."""
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    monkeypatch.setattr("swag_af.filters.sequences.MOST_IN_MEMORY", 0)
+    with pytest.raises(SystemExit) as stopped:
+        main(["filter", str(pool_folder), "--schedule", "bow:2", "--audit", "none", "--out", str(tmp_path / "run")])
+    assert stopped.value.code == 2
+    named = re.escape(tempfile.gettempdir())
+    assert re.fullmatch(rf"swag-af: {named}: No space left on device\. Mend that.*\n", capsys.readouterr().err)
 
 
 def test_a_disk_full_while_a_dataset_is_replaced_keeps_the_old_one(

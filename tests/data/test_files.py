@@ -5,6 +5,7 @@ import errno
 import io
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -282,6 +283,43 @@ def test_what_an_earlier_process_of_this_number_left_is_cleared_away(tmp_path: P
         assert (tmp_path / "pool" / "old").read_text() == "old"
         temporary.mkdir()
     assert names(tmp_path) == ["pool"]
+
+
+def fails_with(number: int) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+def test_a_table_for_which_the_disk_has_no_room_is_named_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Filled through its map, it would end the process by SIGBUS."""
+    monkeypatch.setattr(os, "posix_fallocate", fails_with(errno.ENOSPC))
+    with pytest.raises(OSError, match="No space left") as caught:
+        files.empty_array(tmp_path / "a.npy", (1000, 8), np.dtype(np.float32))
+    assert caught.value.filename == str(tmp_path / "a.npy")
+    assert names(tmp_path) == []
+
+
+def test_a_table_to_be_filled_has_all_of_its_disk(tmp_path: Path) -> None:
+    table = files.empty_array(tmp_path / "a.npy", (50_000, 8), np.dtype(np.float32))
+    assert (tmp_path / "a.npy").stat().st_blocks * 512 >= table.nbytes
+    table[7] = 3
+    del table
+    assert np.load(tmp_path / "a.npy").sum() == 24
+
+
+@pytest.mark.parametrize("number", [errno.EOPNOTSUPP, errno.EINVAL, None])
+def test_where_no_room_can_be_taken_ahead_a_table_is_made_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int | None
+) -> None:
+    if number is None:
+        monkeypatch.delattr(os, "posix_fallocate")
+    else:
+        monkeypatch.setattr(os, "posix_fallocate", fails_with(number))
+    assert not files.empty_array(tmp_path / "a.npy", (10, 8), np.dtype(np.float32)).any()
 
 
 @given(st.lists(st.lists(st.text('a\r\n," '), min_size=1, max_size=3), max_size=4))

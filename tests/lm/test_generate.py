@@ -1,5 +1,6 @@
 """The verb `generate`: whole pools, shared and interrupted work, features left for later, estimates."""
 
+import errno
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import torch
 from conftest import TINY
 
 from swag_af.data.captions.context_set import read_contexts, write_contexts
+from swag_af.data.context import Context
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
 from swag_af.data.files import read_json
@@ -329,6 +331,24 @@ def test_a_lazy_pool_saved_elsewhere_finds_its_models(contexts_path, lms, tmp_pa
     pool = generate(options_for(contexts_path, lms, tmp_path / "pool", features="lazy"))
     copy = with_features(pool.save(tmp_path / "deep" / "er" / "copy"))
     assert np.isfinite(copy.gather("features", np.arange(2))).all()
+
+
+def test_a_shard_for_which_the_disk_has_no_room_keeps_its_rows(tmp_path, monkeypatch):
+    draft = drafts.ShardDraft(tmp_path, 0, {"lengths": np.zeros(2, np.uint8), "tokens": np.zeros((2, 3), np.uint16)})
+    draft.keep(0, draft.pattern, n_draws=1, rejected={})
+    rows = sorted(draft.path.iterdir())
+    take, taken = os.posix_fallocate, []
+
+    def takes_one(*arguments):
+        taken.append(take(*arguments))
+        if len(taken) > 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", takes_one)
+    with pytest.raises(OSError, match="No space left") as caught:
+        draft.finish([Context("A man sits.", "He", "stands.")], {})
+    assert caught.value.filename == str(draft.path / "tokens.npy")
+    assert sorted(draft.path.iterdir()) == rows, "the table that had room is gone, too"
 
 
 def test_models_that_give_no_numbers_are_named(contexts_path, lms, tmp_path, monkeypatch):
