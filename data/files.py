@@ -28,8 +28,23 @@ import numpy as np
 from swag_af.data.errors import FormatError, InputError, in_one_line
 from swag_af.data.urls import as_told, name_of
 
-HOST = re.sub(r"\W", "-", platform.node()) or "local"
-"""This machine, in temporary names: only it can tell whether its processes are alive."""
+_FIRST_NAMESPACE = 0xEFFFFFFC
+"""The inode that Linux gives the namespace of processes that a machine starts with; each container has another."""
+
+
+def this_host() -> str:
+    """The name of this machine; in a container whose processes have numbers of their own with the inode of their
+    namespace, for another container may have the same name."""
+    name = re.sub(r"\W", "-", platform.node()) or "local"
+    try:
+        namespace = os.stat("/proc/self/ns/pid").st_ino
+    except OSError:  # no Linux
+        return name
+    return name if namespace == _FIRST_NAMESPACE else f"{name}-{namespace}"
+
+
+HOST = this_host()
+"""This machine, or container, in temporary names: only it can tell whether its processes are alive."""
 
 WATCHERS: list[Callable[[Path], None]] = []
 """Told of every file or folder that has become whole, at once: who keeps a copy elsewhere (`stores`) is one."""
@@ -128,7 +143,7 @@ def remove_leftovers(folder: Path) -> None:
     """Delete the temporary files that killed processes of this machine left in `folder`.
 
     A folder that was moved aside is moved back if nothing took its place. The files of running processes are kept, and
-    those of other machines, which may share the folder.
+    those of other machines and containers, which may share the folder.
     """
     for path, found in _temporaries(folder, r"(?P<name>.+?)"):
         _clear(path, path.with_name(found["name"]), int(found["process"]))

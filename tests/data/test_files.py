@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -177,6 +178,35 @@ def test_what_another_machine_is_writing_stays(tmp_path: Path) -> None:
     (tmp_path / f".a.not-{HERE}.{DEAD}.tmp").touch()
     files.remove_leftovers(tmp_path)
     assert len(names(tmp_path)) == 1
+
+
+def test_what_another_container_of_this_machine_is_writing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Containers may have one name, as with `--network host`, and each numbers its processes from 1."""
+    stat, namespace = os.stat, [0xEFFFFFFC]
+    monkeypatch.setattr("platform.node", lambda: "box.local")
+    monkeypatch.setattr(os, "stat", lambda path: SimpleNamespace(st_ino=namespace[0]) if "ns" in path else stat(path))
+    assert files.this_host() == "box-local", "as ever where there is no container"
+    hosts = []
+    for namespace[0] in (4026532201, 4026532307):
+        hosts.append(files.this_host())
+    assert len({"box-local", *hosts}) == 3
+    monkeypatch.undo()
+    (tmp_path / f".a.{hosts[0]}.{DEAD}.tmp").touch()
+    for other in ("box-local", hosts[1]):
+        monkeypatch.setattr(files, "HOST", other)
+        files.remove_leftovers(tmp_path)
+        assert len(names(tmp_path)) == 1
+    monkeypatch.setattr(files, "HOST", hosts[0])
+    files.remove_leftovers(tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_where_no_namespaces_are_a_host_is_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.node", lambda: "")
+    monkeypatch.setattr(os, "stat", fails_with(errno.ENOENT))
+    assert files.this_host() == "local"
 
 
 def test_what_a_living_process_is_writing_stays(tmp_path: Path) -> None:
