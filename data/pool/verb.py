@@ -7,6 +7,8 @@ whole or not at all.
 
 import importlib
 import importlib.util
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -119,11 +121,17 @@ def load_flag(name: str) -> Flag:
 
 
 def _module_of(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    """The file as a module, where dataclasses find it by its name: its path, which no other module has."""
+    name = os.path.abspath(path)
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 

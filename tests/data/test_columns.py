@@ -645,6 +645,24 @@ def test_a_function_of_the_users_is_asked_about_every_negative(tmp_path: Path) -
     assert "sings." not in texts_of(made)[0]
 
 
+@pytest.mark.parametrize("file", ["checks.py", "json.py"])
+def test_a_flag_may_stand_in_a_file_of_dataclasses(tmp_path: Path, file: str) -> None:
+    """They look up the module in which they stand, where annotations are texts."""
+    (tmp_path / file).write_text(
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n\n@dataclass\nclass Rule:\n"
+        "    word: str\n\ndef sings(context, negative):\n    return Rule('sing').word in negative\n"
+    )
+    assert load_flag(f"{tmp_path / file}:sings")(Context("A man.", "He", "sits."), "sings.")
+    assert sys.modules["json"] is json, "a module of the same name stays"
+
+
+def test_a_file_of_a_flag_that_cannot_be_run_leaves_no_module(tmp_path: Path) -> None:
+    (tmp_path / "checks.py").write_text("1 / 0\n")
+    with pytest.raises(InputError, match=r"checks.py failed \(ZeroDivisionError"):
+        load_flag(f"{tmp_path / 'checks.py'}:f")
+    assert str(tmp_path / "checks.py") not in sys.modules
+
+
 BAD_FLAGS = {
     "checks.py": "not FILE.py:NAME",
     "nowhere.py:f": "importing nowhere.py failed",
