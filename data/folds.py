@@ -23,6 +23,8 @@ from swag_af.data.records import parse_record
 from swag_af.data.text.wording import open_end, sentence_keys
 
 FOLDS = "folds.json"
+MOST_FOLDS = 1_000_000
+"""Fold numbers are below this: larger ones are mistakes."""
 SEEN = -1
 """In place of a fold: every model has read the ending."""
 

@@ -16,6 +16,7 @@ from swag_af.data.captions.drops import drop_report, drop_table
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.files import read_json, read_jsonl, replacing_all, write_json, write_jsonl, write_text
+from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.manifests import FORMAT, check_manifest, sha256_file
 from swag_af.data.progress import note
 from swag_af.data.records import PairCounts, check_record, parse_record
@@ -26,8 +27,6 @@ from swag_af.data.text.wording import sentence_keys
 from swag_af.data.tokens import normalise_blanks
 from swag_af.data.urls import command
 
-MOST_FOLDS = 1_000_000
-"""Fold numbers are below this: larger ones are mistakes."""
 N_FOLDS = 5
 """Number of folds for a file that has none (the paper's number, and `ContextRules.n_folds`)."""
 

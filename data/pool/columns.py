@@ -27,8 +27,9 @@ from swag_af.data.cells.values import (
     word_of,
 )
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError, RowError
+from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.files import json_value
+from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.pool.options import Columns
 from swag_af.data.sources import Record, Records, Source
 
@@ -351,8 +352,8 @@ def _fold(value: Any, name: str) -> int | None:
     if value is None:
         return None
     number = integer(value)
-    if number is None or number < 0:
-        raise RowError(f"has {value!r} under {name}, where a number not below 0 is due")
+    if number is None or not 0 <= number < MOST_FOLDS:
+        raise RowError(f"has {told(value)} under {name}, where a number from 0, below {MOST_FOLDS:,}, is due")
     return number
 
 

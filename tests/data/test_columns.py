@@ -467,6 +467,11 @@ BAD_ROWS = {
     "gold missing among endings": ([LABELLED | {"endings": [None, "d."]}], "line 1 has no text under ending 0"),
     "half a fold": ([GOOD | {"fold": 1.5}], "line 1 has 1.5 under fold"),
     "fold below 0": ([GOOD | {"fold": -1}], "line 1 has -1 under fold"),
+    "a fold that no array holds": (
+        [GOOD | {"fold": 10**20}],
+        "line 1 has 100000000000000000000 under fold, where a number from 0, below 1,000,000, is due",
+    ),
+    "a fold of a million": ([GOOD | {"fold": 1_000_000}], "line 1 has 1000000 under fold"),
     "an id that is a list": ([GOOD | {"id": ["a"]}], "line 1 has a list under id"),
     "the same id twice": ([GOOD | {"id": i} for i in ("a", "b", "c", "b")], "1 row has the id .*'b', rows 1 and 3"),
     "half a surrogate pair": ([GOOD | {"negatives": ["\ud83d"]}], "line 1 .*half a surrogate pair under negatives"),
