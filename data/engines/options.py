@@ -23,7 +23,7 @@ class EngineOptions(Options):
     cluster. slurm: as job arrays of a Slurm cluster, from a machine that may submit jobs; slurm[local] tries that here.
     auto is processes where there is more than one worker's work. Folders must be at the same path on every machine."""
     gpus_per_task: float = 0.0
-    """GPUs, or the share of one, that each worker of a cluster gets."""
+    """GPUs, or the share of one, that each worker of a cluster gets; above 1 a whole number."""
     slurm: tuple[str, ...] = ()
     """Settings of Slurm, NAME=VALUE: partition=gpu, time=120 (minutes), mem_gb=16."""
 
@@ -44,6 +44,10 @@ class EngineOptions(Options):
                 ),
                 (self.gpus_per_task < 0, f"--gpus-per-task {self.gpus_per_task}: not below 0"),
                 (bool(self.slurm) and self.kind != "slurm", "--slurm is for --engine slurm"),
+                (
+                    self.gpus_per_task > 1 and self.gpus_per_task % 1 > 0,
+                    f"--gpus-per-task {self.gpus_per_task:g}: above 1 a whole number, for no GPU is shared then",
+                ),
                 (self.gpus_per_task > 0 and not self.is_remote, "--gpus-per-task is for --engine ray and slurm"),
                 *((True, f"--slurm {one}: not NAME=VALUE") for one in wrong),
                 *(

@@ -203,6 +203,7 @@ def importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ({"engine": "local[here]"}, "no brackets"),
         *(({"engine": f"ray{end}"}, "there are auto, local") for end in ("[", "[auto", "]", "[]", "[a]b", " ")),
         ({"gpus_per_task": -1}, "gpus-per-task"),
+        ({"engine": "ray", "gpus_per_task": 1.5}, r"--gpus-per-task 1\.5: above 1 a whole number"),
         ({"gpus_per_task": 1}, "--gpus-per-task is for --engine ray and slurm"),
         ({"slurm": ("time=3",)}, "for --engine slurm"),
         ({"engine": "slurm", "slurm": ("fast",)}, "NAME=VALUE"),
@@ -217,6 +218,11 @@ def importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_odd_engines_are_told_in_one_line(engine: dict[str, Any], fault: str) -> None:
     with pytest.raises(InputError, match=fault):
         EngineOptions(**engine)
+
+
+@pytest.mark.parametrize("gpus", [0, 0.25, 1, 2.0])
+def test_gpus_are_whole_or_the_share_of_one(gpus: float) -> None:
+    assert EngineOptions("ray", gpus_per_task=gpus).gpus_per_task == gpus
 
 
 def test_local_is_this_process() -> None:
