@@ -98,6 +98,12 @@ def with_policy(options: AFOptions, policy: str | None) -> AFOptions:
     return replace(options, **POLICIES[policy])
 
 
+NO_SLURM = (
+    "--engine slurm: an iteration needs the one before it, and would wait in the queue every time. Ask Slurm for one "
+    "job with several cores, and in it for --engine processes --workers N; or take --engine ray"
+)
+
+
 @dataclass(frozen=True)
 class FilterOptions(Options):
     """Filter a pool adversarially: fit, score held-out contexts, swap easy distractors, again and again.
@@ -161,6 +167,7 @@ class FilterOptions(Options):
                 (self.within < 0, f"--within {self.within:g}: not below 0"),
                 (self.unseen_every < 1, f"--unseen-every {self.unseen_every}: at least 1"),
                 (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                (self.where.kind == "slurm", NO_SLURM),
                 *(
                     (not self.until_unseen, f"{flag}: only with --until-unseen")
                     for flag in self.given_of("within", "unseen_every")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.af.fitting import Fitting, filter_of
-from swag_af.af.options import AFOptions
+from swag_af.af.options import NO_SLURM, AFOptions
 from swag_af.af.turns import Do, Outcome, Rules, ScoreBy, Turn, score_here
 from swag_af.data.engines.contract import Crew
 from swag_af.data.engines.options import Workers
@@ -47,10 +47,7 @@ def check_workers(pool: CandidatePool, rules: Rules, workers: Workers[Any], out:
         return
     told = f"--engine {workers.engine.engine} --workers {workers.n or 'as many as there is room for'}"
     if workers.engine.kind == "slurm":
-        raise InputError(
-            "--engine slurm: an iteration needs the one before it, and would wait in the queue every time. Ask Slurm "
-            "for one job with several cores, and in it for --engine processes --workers N; or take --engine ray."
-        )
+        raise InputError(f"{NO_SLURM}.")
     if workers.engine.is_remote and any(path and url_of(path) for path in (pool.path, out)):
         raise InputError(
             f"--engine {workers.engine.engine}: workers read the pool and leave filters in the run's folder, which "

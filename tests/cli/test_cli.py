@@ -291,6 +291,16 @@ def test_showing_what_is_none_of_ours_is_refused(refused: Refused, tmp_path: Pat
     refused("show", tmp_path / what)
 
 
+def test_filter_refuses_slurm_where_there_is_no_slurm_too(
+    refused: Refused, pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sent the user to a machine with Slurm, where it would have been refused."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    told = refused("filter", pool_folder, "--engine", "slurm", "--out", tmp_path / "run")
+    assert "would wait in the queue every time" in told
+    assert "sbatch" not in told
+
+
 # ------------------------------------------------------------------------------- a disk that fills up
 
 
