@@ -53,9 +53,10 @@ def pool(options: PoolOptions) -> CandidatePool:
     used, before anything is written to `options.out`, and where another process writes there.
     """
     check_output(options.out, force=True, folder=True)
+    made = Path(os.path.abspath(options.out))  # the working folder, if it is that one, is gone once it is replaced
     with alone(options.out, waits=False):
         _make(options, _opened(options))
-    return CandidatePool.open(options.out)
+    return CandidatePool.open(made)
 
 
 def _make(options: PoolOptions, inputs: "_Inputs") -> None:

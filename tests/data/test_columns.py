@@ -640,6 +640,18 @@ def test_what_is_no_pool_is_never_replaced(tmp_path: Path, force: bool) -> None:
     assert (tmp_path / "pool" / "thesis").read_text() == "one"
 
 
+def test_a_pool_may_be_replaced_from_within(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder that the command ran in gave way to the new one, in which no pool was found then."""
+    write_rows(tmp_path / "rows.jsonl", ROWS)
+    build_pool(tmp_path / "rows.jsonl")
+    monkeypatch.chdir(tmp_path / "pool")
+    main(["pool", "../rows.jsonl", "--out", ".", "--force", "--tagger", "none"])
+    assert "Written to .. Next: " in capsys.readouterr().out
+    assert len(CandidatePool.open(tmp_path / "pool")) == len(ROWS)
+
+
 # ------------------------------------------------------------------------------- the guard
 
 
