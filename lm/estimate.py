@@ -115,7 +115,7 @@ def estimate(options: GenerateOptions) -> Estimate:
         workers=workers,
         folds_to_train=missing,
         disk_bytes=float(_row_bytes(options, vocabulary, sample) * n),
-        memory_bytes=workers * worker_bytes(V, lm, job.device, options.live_rows),
+        memory_bytes=workers * worker_bytes(V, lm, job.device, options.live_rows, len(job.every_context)),
         products_per_second=per_second,
         seconds_to_train=a_token_learnt * n_read,
         seconds_to_generate=_fixed_seconds(blocks, workers) + a_token * n_made * (forward + (0 if lazy else backward)),

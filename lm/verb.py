@@ -2,7 +2,8 @@
 
 Here for the paper's LSTMs, whose rows have ids and features; generators of text are in `texts`. A row depends on the
 seed, the context's own words and the models alone: not on shards, limits, batches, interruptions, or on how many
-processes share the work. Memory does not grow with the number of contexts.
+processes share the work. Each process keeps all contexts of the file and the map of what the models have read, some
+1.4 KB a context together (docs/SCALE.md); rows are in files as they are made.
 """
 
 import time

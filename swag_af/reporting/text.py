@@ -67,7 +67,7 @@ def estimate_lines(estimate: "Estimate") -> list[str]:
     lines = [
         f"{e.n_contexts:,} contexts in {e.n_shards} shards{copied}",
         f"disk    {e.disk_bytes / 1e9:.2f} GB",
-        f"memory  about {e.memory_bytes / 1e9:.1f} GB{_of_workers(e.workers)}, at any number of contexts",
+        f"memory  about {e.memory_bytes / 1e9:.1f} GB{_of_workers(e.workers)}",
         f"time    about {duration(e.seconds_to_generate)}, {e.seconds_to_generate / max(1, e.n_made):.2g} s a context",
     ]
     if e.seconds_for_lazy_features:

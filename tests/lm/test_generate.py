@@ -36,7 +36,7 @@ from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.lazy import _FillJob, with_features
 from swag_af.lm.lstm.sampling import Sampling
-from swag_af.lm.lstm.workers import n_workers, token_operations
+from swag_af.lm.lstm.workers import n_workers, token_operations, worker_bytes
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions
 from swag_af.lm.rows import blocks_of
 from swag_af.lm.verb import generate, make_shards, prepare
@@ -408,6 +408,18 @@ def test_an_estimate_knows_how_many_processes_share_the_work(contexts_path, lms,
     assert shared.products_per_second == 2 * alone.products_per_second
     assert shared.memory_bytes == 2 * alone.memory_bytes
     assert "in 2 processes (--workers)" in "\n".join(estimate_lines(shared))
+
+
+def test_the_memory_of_a_process_grows_with_the_contexts_of_the_file(contexts_path, lms, tmp_path, monkeypatch):
+    """It was said to be the same at any number: a worker of ten million would have been killed for it."""
+    few, many = (worker_bytes(10_000, LMOptions(), "cpu", None, n) for n in (1_000, 10_000_000))
+    assert 1.2e10 < many - few < 2e10
+    monkeypatch.setattr("swag_af.lm.estimate.measure_products", lambda *_: 1e8)
+    counted = []
+    monkeypatch.setattr("swag_af.lm.estimate.worker_bytes", lambda *given: counted.append(given[-1]) or 1e9)
+    made = estimate(options_for(contexts_path, lms, tmp_path / "pool", workers=1))
+    assert counted == [len(read_contexts(contexts_path))], "not the few that are chosen: the file is read whole"
+    assert "memory  about 1.0 GB" in estimate_lines(made)
 
 
 def test_an_estimate_on_a_gpu_is_what_was_measured_there_whatever_its_products_do():
