@@ -1,10 +1,11 @@
 """The local copy of a folder or a file in a store: fetched before it is read, sent as its files are finished.
 
-The store wins: what differs there is fetched anew, and what is gone there is removed here. Files that are new or
-changed here are sent in the order in which they were written, those that make others count last (`COMMITS`), and what
-we remove is removed there at once. So the store is at every moment as the folder was at some moment, and whoever
-fetches it goes on from there. Of another machine's files that are made under the same name, the first stays. What
-somebody else deletes here, say a cleaner of caches, stays there.
+The store wins: what differs there is fetched anew, and what is gone there is removed here. What was changed here since
+it was last sent stays: a command that was killed had taken the old file away there, and nobody else has the new one.
+Files that are new or changed here are sent in the order in which they were written, those that make others count last
+(`COMMITS`), and what we remove is removed there at once. So the store is at every moment as the folder was at some
+moment, and whoever fetches it goes on from there. Of another machine's files that are made under the same name, the
+first stays. What somebody else deletes here, say a cleaner of caches, stays there.
 
 What stays here: names with a leading point (temporary files, rows of unfinished shards) and `LOCAL`.
 
@@ -15,7 +16,7 @@ What stays here: names with a leading point (temporary files, rows of unfinished
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -87,15 +88,23 @@ class Mirror:
         """Fetch what is new or other there, and remove here what was removed there."""
         with self._locked() as seen:
             there = {n: e for n, e in self.store.entries(deep=not self.is_file).items() if self._is_ours(n)}
-            if seen and not there and not self.is_file:
-                shutil.rmtree(self.folder, ignore_errors=True)  # made anew: nothing is left of what was here
-            for name in [name for name in seen if name not in there and self._is_ours(name)]:
-                (self.folder / name).unlink(missing_ok=True)
+            self._drop_gone(there, seen)
             for name in [name for name in seen if not (self.folder / name).is_file()]:
                 del seen[name]  # a cache that was cleared: what is there is not to be removed for that
             wanted = [name for name, entry in there.items() if not (self.records_only and _is_bulky(name, entry))]
             todo = [name for name in wanted if not self._is_here(name, there[name], seen.get(name))]
             self._fetch({name: there[name] for name in sorted(todo, key=_is_commit)}, seen)
+
+    def _drop_gone(self, there: Mapping[str, Entry], seen: dict[str, Seen]) -> None:
+        """Remove here what was removed there, but for files that were changed here since: nobody else has them."""
+        here = [name for name in seen if self._is_there(name)]
+        is_ours = bool(here) and all(self._is_new(name, seen) for name in here)  # put in place of what was there
+        if seen and not there and not self.is_file and not is_ours:
+            shutil.rmtree(self.folder, ignore_errors=True)  # made anew: nothing is left of what was here
+        for name in [name for name in seen if name not in there and self._is_ours(name)]:
+            if not self._is_new(name, seen):
+                (self.folder / name).unlink(missing_ok=True)
+            del seen[name]
 
     def take(self, names: Sequence[str]) -> None:
         """Fetch these files, which a worker has sent; hidden ones are removed there."""

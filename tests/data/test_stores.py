@@ -146,6 +146,56 @@ def test_a_killed_send_leaves_nothing_that_is_taken_for_whole(
     assert content("memory://b/pool").keys() >= {"manifest.json", "vocabulary.tsv"}
 
 
+@contextlib.contextmanager
+def killed_at(n_calls: int) -> Iterator[None]:
+    """A kill at that call by which the store is changed, counted from 0: what was seen is not written down either."""
+    calls = itertools.count()
+    with pytest.MonkeyPatch.context() as killed, pytest.raises(KilledError):
+        for name in ("put", "put_new", "delete"):
+            killed.setattr(Store, name, broken(calls, n_calls, getattr(Store, name)))
+        killed.setattr("swag_af.data.stores.mirror.write_json", lambda *_: None)
+        yield
+
+
+@pytest.mark.parametrize("n_calls", range(5))
+def test_a_folder_whose_sending_was_killed_is_kept_and_sent_by_the_next_command(
+    n_calls: int, patch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The next fetch took the manifest for one that was removed there, and removed the only copy."""
+    folder = opened.local("memory://b/pool")
+    make_pool(n=4).save(folder)
+    with killed_at(n_calls):
+        make_pool(1, n=4).save(folder, force=True)
+    opened.close()
+    assert CandidatePool.open(opened.local("memory://b/pool")).identity == make_pool(1, n=4).identity
+    opened.opened("memory://b/pool").send_left()
+    move_to(tmp_path / "second", patch)
+    assert CandidatePool.open(opened.local("memory://b/pool")).identity == make_pool(1, n=4).identity
+
+
+def test_a_folder_is_kept_of_which_nothing_was_sent_and_all_of_the_old_one_is_gone(patch: pytest.MonkeyPatch) -> None:
+    folder = opened.local("memory://b/x")
+    for names in (("a", "manifest.json"), ("b", "manifest.json")):
+        with killed_at(2) if "b" in names else contextlib.nullcontext(), replacing(folder) as made:
+            for name in names:
+                write_text(made / name, f"of {names[0]}")
+    assert content("memory://b/x") == {}
+    opened.close()
+    opened.local("memory://b/x")
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {"b": "of b", "manifest.json": "of b"}
+
+
+def test_a_folder_that_somebody_removed_in_the_store_goes_here_with_what_is_hidden(patch: pytest.MonkeyPatch) -> None:
+    folder = opened.local("memory://b/x")
+    for name in ("manifest.json", "log.jsonl", "shards/.0.rows/1"):
+        write_text(folder / name, "here")
+    opened.close()
+    (folder / "log.jsonl").write_text("here, and more")
+    fsspec.filesystem("memory").rm("/b/x", recursive=True)
+    opened.local("memory://b/x")
+    assert not folder.exists()
+
+
 CAPTIONS = {
     f"v_{i}": {
         "duration": 20.0,
