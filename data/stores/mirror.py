@@ -30,7 +30,8 @@ from swag_af.data.records import parse_record
 from swag_af.data.stores.remote import Entry, Store
 from swag_af.data.urls import place_of
 
-COMMITS = (MANIFEST, "shard.json", "log.jsonl")
+LOG = "log.jsonl"
+COMMITS = (MANIFEST, "shard.json", LOG)
 """Files that say that others are there; beside a file, NAME.manifest.json does."""
 LOCAL = ("checkpoints", "journal")
 """Folders that stay here: an unfinished fold, and answers that are not a pool yet, go on where they were begun."""
@@ -231,7 +232,14 @@ class Mirror:
                 seen.pop(name, None)
 
     def _send(self, names: Sequence[str], seen: dict[str, Seen]) -> None:
-        """Put the files, in this order as far as it matters: commits one by one, after all others."""
+        """Put the files, in this order as far as it matters: commits one by one, after all others.
+
+        Where others take the place of files there, the old commits, which would vouch for them, are removed first.
+        """
+        anew = [name for name in names if name in seen]
+        old = [name for name in anew if _is_commit(name) and not _is_log(name)]
+        if old and not all(_is_commit(name) for name in anew):
+            self._delete(old, seen)
         n_bytes = sum((self.folder / name).stat().st_size for name in names)
         with progress(f"send {self.url}", n_bytes // 1_000_000, "MB") as advance:
             others, commits = [n for n in names if not _is_commit(n)], [n for n in names if _is_commit(n)]
@@ -289,6 +297,11 @@ def _is_commit(name: str) -> bool:
 
 def _is_manifest(name: str) -> bool:
     return name.rpartition("/")[2] == MANIFEST or name.endswith(f".{MANIFEST}")
+
+
+def _is_log(name: str) -> bool:
+    """Whether it is a list to which only lines are added: an old one stays true."""
+    return name.rpartition("/")[2] == LOG
 
 
 def _is_bulky(name: str, entry: Entry) -> bool:

@@ -136,14 +136,19 @@ def test_a_killed_send_leaves_nothing_that_is_taken_for_whole(
     move_to(tmp_path / "second", patch)
     other = opened.local("memory://b/pool")
     if (other / "manifest.json").exists():
-        pool = CandidatePool.open(other)
-        tables = {name: read_array(shard_path(other, 0) / f"{name}.npy") for name in pool.tables}
-        assert shard_hashes(pool.contexts, tables)["sha256"] == pool.manifest["shards"][0]["sha256"]
+        check_whole(CandidatePool.open(other))
     assert (other / "manifest.json").exists() == (n_calls < 1)  # call 0 removes what makes others count
     move_to(tmp_path / "cache", patch)
     again = opened.local("memory://b/pool")
     changed(again / "vocabulary.tsv")
     assert content("memory://b/pool").keys() >= {"manifest.json", "vocabulary.tsv"}
+
+
+def check_whole(pool: CandidatePool) -> None:
+    """A pool of one shard, whose tables are those that its manifest speaks of."""
+    assert pool.path is not None
+    tables = {name: read_array(shard_path(pool.path, 0) / f"{name}.npy") for name in pool.tables}
+    assert shard_hashes(pool.contexts, tables)["sha256"] == pool.manifest["shards"][0]["sha256"]
 
 
 @contextlib.contextmanager
@@ -171,6 +176,48 @@ def test_a_folder_whose_sending_was_killed_is_kept_and_sent_by_the_next_command(
     opened.opened("memory://b/pool").send_left()
     move_to(tmp_path / "second", patch)
     assert CandidatePool.open(opened.local("memory://b/pool")).identity == make_pool(1, n=4).identity
+
+
+@pytest.mark.parametrize("by_another_write", [False, True])
+@pytest.mark.parametrize("n_calls", range(5))
+def test_what_was_left_is_sent_without_an_old_manifest_over_new_tables(
+    n_calls: int, by_another_write: bool, patch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The first sending was killed before all else, and the second one, of what it had left, after some calls."""
+    folder = opened.local("memory://b/pool")
+    make_pool(n=4).save(folder)
+    with killed_at(0):
+        make_pool(1, n=4).save(folder, force=True)
+    opened.close()
+    opened.local("memory://b/pool")
+    with killed_at(n_calls):
+        if by_another_write:
+            write_text(folder / "added.txt", "")
+        else:
+            opened.opened("memory://b/pool").send_left()
+    move_to(tmp_path / "second", patch)
+    other = opened.local("memory://b/pool")
+    assert (other / "manifest.json").exists() == (n_calls < 1)  # as in the test above
+    if n_calls < 1:
+        check_whole(CandidatePool.open(other))
+
+
+@pytest.mark.parametrize("n_calls", range(3))
+def test_a_log_is_in_the_store_while_what_was_left_beside_it_is_sent(
+    n_calls: int, patch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It only grows: without it a run would begin anew elsewhere."""
+    folder = opened.local("memory://b/run")
+    for n in (1, 2):
+        with killed_at(0) if n == 2 else contextlib.nullcontext():
+            for name in ("timing.jsonl", "log.jsonl"):
+                write_text(folder / name, "{}\n" * n)
+    opened.close()
+    opened.local("memory://b/run")
+    (folder / "log.jsonl").write_text("{}\n" * 2)
+    with killed_at(n_calls) if n_calls < 2 else contextlib.nullcontext():
+        opened.opened("memory://b/run").send_left()
+    assert content("memory://b/run")["log.jsonl"] == b"{}\n" * (2 if n_calls == 2 else 1)
 
 
 def test_a_folder_is_kept_of_which_nothing_was_sent_and_all_of_the_old_one_is_gone(patch: pytest.MonkeyPatch) -> None:
