@@ -32,14 +32,16 @@ VERBS = {
 }
 """The verbs that take addresses, by their options."""
 
-IN_PLACE: dict[type, str] = {
+WRITTEN: dict[type, str] = {
+    GenerateOptions: "lms",
     FeaturesOptions: "pool",
     TagOptions: "pool",
     GuardOptions: "pool",
     AuditOptions: "data",
     ReportOptions: "run",
 }
-"""The option whose folder a verb writes into, where that is not `out`."""
+"""The option, other than `out`, whose folder a verb writes into: it adds to what is there, as `generate` does the
+models that are missing."""
 
 
 @contextmanager
@@ -57,5 +59,5 @@ def in_stores(options: Any) -> Iterator[Any]:
         raise InputError(f"{urls[0]}: only {', '.join(VERBS.values())} take addresses. Copy it to this machine first.")
     from swag_af.data.stores.opened import mirrored
 
-    with mirrored(options, ("out", IN_PLACE.get(type(options), "out"))) as local:
+    with mirrored(options, ("out", WRITTEN.get(type(options), "out"))) as local:
         yield local

@@ -26,6 +26,7 @@ from killed import KilledError, break_after
 from stores import BUCKET, content, files, in_fork, move_to, point_at, s3_server
 
 from swag_af.cli.main import main
+from swag_af.cli.storing import in_stores
 from swag_af.data import scale, urls
 from swag_af.data.engines.contract import cores_of
 from swag_af.data.errors import InputError
@@ -279,6 +280,17 @@ def test_what_a_killed_command_had_not_sent_is_sent_by_the_same_command(
     here = {path.name: path for path in (tmp_path / "cache" / f"mirrors/s3/{BUCKET}/killed-{n_calls}").iterdir()}
     assert content(where) == {name: path.read_bytes() for name, path in here.items() if name[0] != "."}
     assert here.keys() >= {"c.jsonl", "c.manifest.json"}
+
+
+def test_a_fold_that_generate_trained_and_could_not_send_is_sent_by_the_next(patch: pytest.MonkeyPatch) -> None:
+    """It trains the models that are missing into `--lms`, a folder beside the one it is asked for."""
+    options = GenerateOptions(Path("contexts.jsonl"), Path("memory://b/lms"), Path("memory://b/pool"))
+    with killed_at(1), in_stores(options) as local:
+        for name in ("weights.safetensors", "manifest.json"):
+            write_text(local.lms / "fold-0" / name, name)
+    assert content("memory://b/lms").keys() == {"fold-0/weights.safetensors"}
+    with in_stores(options):
+        assert content("memory://b/lms").keys() == {"fold-0/weights.safetensors", "fold-0/manifest.json"}
 
 
 def dying(calls: Iterator[int], n: int, function: Callable[..., Any]) -> Callable[..., Any]:
