@@ -38,7 +38,7 @@ from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.view import View
 from swag_af.data.records import PoolManifest, check_record
 from swag_af.data.registry import Registry
-from swag_af.data.urls import command, link
+from swag_af.data.urls import command, is_url, link
 from swag_af.data.vocabulary import Vocabulary
 
 Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]
@@ -549,8 +549,9 @@ class CandidatePool:
             others = _OWN_KEYS if rows is None else (*_OWN_KEYS, *_OF_ALL_ROWS)
             made_by = {name: value for name, value in self.manifest.items() if name not in others}
             made_by["feature_names"] = list(self.feature_names)
-            if self.path is not None and "lms_path" in made_by:  # relative to the pool
-                made_by["lms_path"] = link((self.path / made_by["lms_path"]).resolve(), path)
+            lms = made_by.get("lms_path", "")
+            if self.path is not None and lms and not is_url(lms):  # relative to the pool
+                made_by["lms_path"] = link((self.path / lms).resolve(), path)
             finish_pool(temporary, self.vocabulary, entries, made_by | dict(changes or {}))
         return CandidatePool.open(path)
 

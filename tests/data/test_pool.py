@@ -347,6 +347,13 @@ def test_a_saved_pool_opens_with_equal_tables_vocabulary_and_manifest(pool: Cand
     assert opened.manifest["dropped_negatives"] == pool.manifest["dropped_negatives"]
 
 
+@pytest.mark.parametrize(("lms", "known_as"), [("../lms", "../../lms"), ("s3://bucket/lms", "s3://bucket/lms")])
+def test_a_copy_finds_the_models_of_a_pool(tmp_path: Path, lms: str, known_as: str) -> None:
+    """The way to them from the copy; an address stays as it is, and was taken for a folder called `s3:`."""
+    made = small().save(tmp_path / "pool", changes={"lms_path": lms})
+    assert made.save(tmp_path / "sub" / "copy").manifest["lms_path"] == known_as
+
+
 def test_opening_reads_no_table(pool_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a table was read")
