@@ -158,6 +158,22 @@ def remove_leftovers_of(target: Path) -> None:
         _clear(path, target, int(found["process"]))
 
 
+def part_of(path: Path) -> Path:
+    """Where this process keeps what it fetches of the file at `path` until it is whole; nobody is told of it."""
+    return path.with_name(f".{path.name}.{HOST}.{os.getpid()}.part")
+
+
+def remove_parts(folder: Path, *, deep: bool) -> None:
+    """Delete what killed processes of this machine had fetched in part in `folder`, and in those within it where
+    `deep`."""
+    pattern = re.compile(rf"\..+\.{re.escape(HOST)}\.(\d+)\.part")
+    for place, folders, names in os.walk(folder):
+        folders[:] = folders if deep else []
+        for name in names:
+            if (found := pattern.fullmatch(name)) and not _is_alive(int(found[1])):
+                _remove(Path(place) / name)
+
+
 def _temporaries(folder: Path, name: str) -> list[tuple[Path, re.Match[str]]]:
     """The temporary files of this machine in `folder` whose own names match the pattern `name`."""
     pattern = re.compile(rf"\.{name}\.{re.escape(HOST)}\.(?P<process>\d+)(?:\.old)?\.tmp")

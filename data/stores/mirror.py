@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json
+from swag_af.data.files import part_of, read_json, remove_parts, write_json
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST
 from swag_af.data.progress import note, progress
@@ -86,8 +86,9 @@ class Mirror:
         return not self.is_file or _stem(first.lstrip(".")) == _stem(self.path.name)
 
     def pull(self) -> None:
-        """Fetch what is new or other there, and remove here what was removed there."""
+        """Fetch what is new or other there; remove here what was removed there, and what a killed fetch left."""
         with self._locked() as seen:
+            remove_parts(self.folder, deep=not self.is_file)
             there = {n: e for n, e in self.store.entries(deep=not self.is_file).items() if self._is_ours(n)}
             self._drop_gone(there, seen)
             for name in [name for name in seen if not (self.folder / name).is_file()]:
@@ -201,8 +202,7 @@ class Mirror:
         n_bytes = sum(entry.size for entry in there.values())
         with progress(f"fetch {self.url}", n_bytes // 1_000_000, "MB") as advance:
             for names in _batches(list(there)):
-                # not by `replacing`, which would have it sent
-                parts = {n: (self.folder / n).with_name(f".{Path(n).name}.{os.getpid()}.part") for n in names}
+                parts = {n: part_of(self.folder / n) for n in names}  # not by `replacing`, which would have it sent
                 for part in parts.values():
                     part.parent.mkdir(parents=True, exist_ok=True)
                 try:

@@ -31,7 +31,7 @@ from swag_af.data import scale, urls
 from swag_af.data.engines.contract import cores_of
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install
-from swag_af.data.files import changed, read_array, read_json, remove, replacing, write_json, write_text
+from swag_af.data.files import changed, part_of, read_array, read_json, remove, replacing, write_json, write_text
 from swag_af.data.pool.folder import shard_hashes, shard_path
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
@@ -242,6 +242,31 @@ def test_a_folder_that_somebody_removed_in_the_store_goes_here_with_what_is_hidd
     fsspec.filesystem("memory").rm("/b/x", recursive=True)
     opened.local("memory://b/x")
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["x", "x/a.jsonl"])
+def test_what_a_killed_fetch_left_is_removed_by_the_next(name: str, patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of a folder, in folders within it too, and of a file; what a process at work has fetched in part stays."""
+    names = ["a.jsonl"] if "." in name else ["a.jsonl", "shards/0/tokens.npy"]
+    for one in names:
+        fsspec.filesystem("memory").pipe_file(f"/b/x/{one}", b"whole")
+    fetch = Store.fetch
+
+    def fetch_and_die(*given: Any) -> None:
+        fetch(*given)
+        os.kill(os.getpid(), SIGKILL)
+
+    with patch.context() as dying:
+        dying.setattr(Store, "fetch", fetch_and_die)
+        assert in_fork(lambda: opened.local(f"memory://b/{name}")) == -SIGKILL
+    folder = tmp_path / "cache/mirrors/memory/b/x"
+    left = [path.relative_to(folder).as_posix() for path in folder.rglob("*.part")]
+    assert len(left) == len(names)
+    at_work = part_of(folder / "other.jsonl")
+    at_work.touch()
+    opened.local(f"memory://b/{name}")
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert found == {*names, at_work.name}
 
 
 CAPTIONS = {
