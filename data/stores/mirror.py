@@ -145,18 +145,20 @@ class Mirror:
                 note(f"{self.url}: sends what an earlier command had written here and not sent.")
                 self._send(left, seen)
 
-    def send_hidden(self, paths: Sequence[Path]) -> list[str]:
+    def send_hidden(self, paths: Sequence[Path], *, are_kept: bool) -> list[str]:
         """Send those of `paths`, which this mirror holds, that stay here otherwise, rows of unfinished shards; returns
-        the names of all."""
+        the names of all. Unless they `are_kept`, rows are removed here."""
         names = {path.relative_to(self.folder).as_posix(): path for path in paths}
         if hidden := {name: path for name, path in names.items() if not self._is_ours(name)}:
             self.store.put(hidden)
+            for name, path in hidden.items():
+                if _is_hidden(name) and not are_kept:
+                    path.unlink(missing_ok=True)
         return list(names)
 
     def _is_ours(self, name: str) -> bool:
-        parts = name.split("/")
-        hidden = any(part.startswith(".") for part in parts if part != ".")
-        return not hidden and not set(LOCAL) & set(parts) and (not self.is_file or _stem(name) == _stem(self.path.name))
+        stays = _is_hidden(name) or bool(set(LOCAL) & set(name.split("/")))
+        return not stays and (not self.is_file or _stem(name) == _stem(self.path.name))
 
     def _is_there(self, name: str) -> bool:
         return (self.folder / name).exists()
@@ -289,6 +291,10 @@ class Mirror:
             finally:
                 if seen != before:
                     write_json(self._record, {name: asdict(one) for name, one in seen.items()})
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/") if part != ".")
 
 
 def _is_commit(name: str) -> bool:

@@ -1,9 +1,11 @@
 """Jobs for workers that share no disk with the caller: paths in mirrors travel as addresses, and files come back.
 
 A worker opens mirrors of its own. What it writes below them is sent, rows of unfinished shards too, and its names come
-back with the result of the block; the caller fetches them before the result is used.
+back with the result of the block; the caller fetches them before the result is used. The worker keeps no rows, which it
+never reads again, unless its mirrors are the caller's, who goes on from them when it was killed.
 """
 
+import hashlib
 import io
 import pickle
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +17,7 @@ from swag_af.data.engines.contract import Job, ResultT, cores_of
 from swag_af.data.files import WATCHERS
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.stores.opened import all_open, holder_of, local, opened
+from swag_af.data.urls import ROOTS
 
 Written = dict[str, list[str]]
 """The names of the files that a block wrote, by the address of their mirror."""
@@ -27,6 +30,8 @@ class Travelling:
     packed: bytes
     cores: int = 1
     """That each worker is asked for, as of the job that travels."""
+    mirrors: str = ""
+    """Those of the caller (`_mirrors`)."""
 
     def open(self) -> Callable[[Any], tuple[Any, Written]]:
         do = pickle.loads(self.packed).open()
@@ -40,7 +45,8 @@ class Travelling:
             for path in dict.fromkeys(path for path in written if path.is_file()):
                 if mirror := holder_of(path):
                     held.setdefault(mirror.url, []).append(path)
-            return result, {url: opened(url).send_hidden(paths) for url, paths in held.items()}
+            are_kept = _mirrors() == self.mirrors
+            return result, {url: opened(url).send_hidden(paths, are_kept=are_kept) for url, paths in held.items()}
 
         return do_and_send
 
@@ -49,7 +55,14 @@ def sent(job: Job[Any, Any]) -> Travelling:
     """`job` as it travels to workers elsewhere."""
     packed = io.BytesIO()
     _Pickler(packed).dump(job)
-    return Travelling(packed.getvalue(), cores_of(job))
+    return Travelling(packed.getvalue(), cores_of(job), _mirrors())
+
+
+def _mirrors() -> str:
+    """What the folder of this process's mirrors is known by, on all machines that share its disk: its path and its
+    number there. Hashed, since no path of one machine travels to another."""
+    known_by = f"{ROOTS[0]} {ROOTS[0].stat().st_ino}" if ROOTS and ROOTS[0].exists() else ""
+    return hashlib.sha256(known_by.encode()).hexdigest()
 
 
 def arrived(results: Iterable[tuple[ResultT, Written]]) -> Iterator[ResultT]:

@@ -31,7 +31,17 @@ from swag_af.data import scale, urls
 from swag_af.data.engines.contract import cores_of
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install
-from swag_af.data.files import changed, part_of, read_array, read_json, remove, replacing, write_json, write_text
+from swag_af.data.files import (
+    WATCHERS,
+    changed,
+    part_of,
+    read_array,
+    read_json,
+    remove,
+    replacing,
+    write_json,
+    write_text,
+)
 from swag_af.data.pool.folder import shard_hashes, shard_path
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
@@ -556,6 +566,37 @@ def test_workers_without_the_disk_send_their_rows(
     assert opened.local(f"s3://{BUCKET}/far").exists()
     assert json.loads(content(f"s3://{BUCKET}/far")["manifest.json"])["shards"] == alone.manifest["shards"]
     assert not [name for name in content(f"s3://{BUCKET}/far") if ".rows" in name]
+    assert not [path for path in (tmp_path / "worker").rglob("*.rows/*") if path.is_file()]
+
+
+@dataclass(frozen=True)
+class MakesARow:
+    """A job that writes what `generate` does of an unfinished shard."""
+
+    folder: Path
+
+    def open(self) -> Callable[[int], None]:
+        return lambda number: write_text(self.folder / "shards/.00000.rows" / f"{number}.npz", "row")
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_rows_that_were_sent_are_kept_by_workers_whose_cache_is_the_callers(
+    is_shared: bool, patch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A caller that is killed goes on from them; elsewhere nobody would ever read them."""
+    job = sent(MakesARow(opened.local("memory://b/pool")))
+    if not is_shared:
+        move_to(tmp_path / "worker", patch)
+    made = job.open()(3)
+    WATCHERS.pop()  # the worker's
+    names = ["shards/.00000.rows/3.npz"]
+    assert made == (None, {"memory://b/pool": names})
+    assert (place_of("memory://b/pool", urls.ROOTS[0]) / names[0]).exists() == is_shared
+    move_to(tmp_path / "cache", patch)
+    folder = opened.local("memory://b/pool")
+    opened.opened("memory://b/pool").take(names)
+    assert (folder / names[0]).read_text() == "row"
+    assert content("memory://b/pool") == {}
 
 
 @pytest.mark.parametrize("n_caches", [1, 2])
