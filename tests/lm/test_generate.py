@@ -34,7 +34,7 @@ from swag_af.lm.lstm import generator as generator_module
 from swag_af.lm.lstm.candidates import Task, unfit_reason
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD
-from swag_af.lm.lstm.lazy import _FillJob, with_features
+from swag_af.lm.lstm.lazy import _fill, _FillJob, with_features
 from swag_af.lm.lstm.sampling import Sampling
 from swag_af.lm.lstm.workers import n_workers, token_operations, worker_bytes
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions
@@ -304,8 +304,10 @@ def test_features_of_a_pool_at_which_another_process_is_at_work_are_refused(cont
     options = FeaturesOptions(tmp_path / "pool")
     with alone(tmp_path / "pool" / MANIFEST), pytest.raises(InputError, match="pool: another process is at work"):
         features(options)
-    assert CandidatePool.open(tmp_path / "pool").missing_features().all(), "nothing was computed beside the other"
+    late = with_features(CandidatePool.open(tmp_path / "pool"))
+    assert late.missing_features().all(), "nothing was computed beside the other"
     features(options)
+    _fill(late, late.filler, options)  # who came to the lock when the other let it go: nothing is missing any more
     with alone(tmp_path / "pool" / MANIFEST):
         assert not features(options).missing_features().any(), "where all are there, nobody is in the way"
 
