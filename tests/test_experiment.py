@@ -193,6 +193,7 @@ def test_candidates_made_in_another_way_differ_in_that_alone(tiny: Setting) -> N
     capital = list(map(ends_in_capital, ours.contexts))
     assert capital == [context.start.split()[-1][0].isupper() for context in ours.contexts]
     assert any(capital)
+    assert texts["unknown twice"] == texts["unknown"]
     for plain, changed in (("ours", "unknown"), ("short", "both")):
         same = [a == b for a, b in zip(texts[plain], texts[changed], strict=True)]
         assert all(same[row] or capital[row] for row in range(len(ours)))
@@ -202,7 +203,9 @@ def test_candidates_made_in_another_way_differ_in_that_alone(tiny: Setting) -> N
     assert max(shortest["short"], shortest["both"], shortest["all"]) < 5
     golds = {way: pool.gather("features", np.arange(len(pool)))[:, 0] for way, pool in pools.items()}
     for way, one in WAYS.items():
-        assert np.allclose(golds[way], golds["ours"], atol=1e-4) != one.has_read
+        assert np.allclose(golds[way], golds["ours"], atol=1e-4) != (one.has_read or one.is_scored_so)
+    other = np.abs(golds["unknown twice"] - golds["ours"]).max(axis=1) > 1e-4
+    assert other.tolist() == capital
 
 
 def test_where_the_curve_begins_is_told_by_pairs_of_contexts(tiny: Setting, tmp_path: Path) -> None:
