@@ -38,7 +38,8 @@ from swag_af.matching.reading import read_items
 from swag_af.matching.sweep import _Sample
 from swag_af.matching.verb import _Part, begin_work, identity_of, match
 
-LM = LMOptions(hidden=8, layers=1, epochs=1, pretrain_epochs=1, min_count=1)
+LM = LMOptions(hidden=16, layers=1, epochs=3, batch_size=16, learning_rate=1e-2, pretrain_epochs=1, min_count=1)
+"""One that has not learnt where sentences end draws for ever."""
 
 
 @pytest.fixture(scope="module")
