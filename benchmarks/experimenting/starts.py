@@ -146,9 +146,8 @@ def make_start(setting: Setting, name: str) -> CandidatePool:
         there = [row for row, mine in enumerate(endings) if len(mine) == N_DRAWN]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SurfaceWarning)  # that endings differ in form is the question
-            scored = (contexts[row] for row in there)
-            rows = [_shown(one, way) if way.is_scored_so else one for one in scored], [endings[row] for row in there]
-            CandidatePool.from_texts(*rows, tagger="none").save(path)
+            scored = [_shown(contexts[row], way) if way.is_scored_so else contexts[row] for row in there]
+            CandidatePool.from_texts(scored, [endings[row] for row in there], tagger="none").save(path)
     pool = CandidatePool.open(path)
     if "features" in pool.tables:
         return pool
@@ -192,7 +191,8 @@ def _shown(context: Context, way: Way) -> Context:
 
 def ends_in_capital(context: Context) -> bool:
     """Whether the last word before the ending begins with a capital; often it is the only one of its sentence."""
-    return context.start.split()[-1:] != [] and context.start.split()[-1][0].isupper()
+    words = context.start.split()
+    return bool(words) and words[-1][0].isupper()
 
 
 def start_cells(setting: Setting) -> list[tuple[str, int]]:
