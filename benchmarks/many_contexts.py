@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -22,8 +23,9 @@ from filter import _memory_watched, _vocabulary
 from swag_af.data.context import Context
 from swag_af.data.files import write_jsonl
 from swag_af.data.folds import FoldMap
+from swag_af.lm.lstm.candidates import all_types
 from swag_af.lm.lstm.checkpoints import open_lm_folder, open_vocabulary
-from swag_af.lm.lstm.corpus import corpus_hash, fold_map, pairs_of
+from swag_af.lm.lstm.corpus import corpus_hash, each_pair, fold_map
 from swag_af.lm.options import GenerateOptions, LMOptions
 from swag_af.lm.rows import RowsJob
 from swag_af.lm.verb import prepare
@@ -66,6 +68,7 @@ def _in_a_process(name: str, folder: str, n: int) -> float:
 def _measured(work: Callable[[GenerateOptions, int], object], options: GenerateOptions, n: int) -> float:
     with _memory_watched() as memory:
         held = work(options, n)
+        time.sleep(0.1)  # where the work takes no time, so that it is looked at
     del held  # until here
     return memory["peak_memory_gb"]
 
@@ -90,13 +93,13 @@ def _context(i: int) -> Context:
 def _started(options: GenerateOptions, n: int) -> object:
     """What the process that is started reads and checks before the first ending, and what it goes on with."""
     job = prepare(options)
-    corpus_hash(pairs_of(job.every_context, [], open_vocabulary(options.lms)))
+    corpus_hash(each_pair(job.every_context, [], open_vocabulary(options.lms)))
     return job, FoldMap.load(options.lms)
 
 
 def _worker(options: GenerateOptions, n: int) -> object:
     """What another process reads, but for the model."""
-    return RowsJob(options, "cpu", "fp32").open(), FoldMap.load(options.lms)
+    return RowsJob(options, "cpu", "fp32", all_types(open_vocabulary(options.lms)), is_alone=False).open()
 
 
 PROCESSES: dict[str, Callable[[GenerateOptions, int], object]] = {

@@ -90,6 +90,10 @@ class FoldMap:
         known = {fold for key in keys for fold in self.sentences.get(key, ())}
         return tuple(sorted(known | ({self.videos[context.video]} if context.video in self.videos else set())))
 
+    def has_read(self, context: Context) -> bool:
+        """Whether the model of the context's own `fold` has learnt its video or its second sentence."""
+        return self.folds_of(context) not in ((), (context.fold,))
+
     def readable(self, contexts: Sequence[Context], trained: Sequence[int]) -> Readable:
         """Which of the `trained` folds' models may read each of `contexts`.
 

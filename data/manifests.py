@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,16 @@ def version_of(package: str) -> str:
 def sha256_json(value: object) -> str:
     """Hex SHA-256 of a value's canonical JSON."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=plain).encode()).hexdigest()
+
+
+def sha256_json_list(values: Iterable[object]) -> str:
+    """What `sha256_json` gives for the list of `values`, which are taken one by one."""
+    digest, separator = hashlib.sha256(b"["), b""
+    for value in values:
+        digest.update(separator + json.dumps(value, sort_keys=True, default=plain).encode())
+        separator = b", "
+    digest.update(b"]")
+    return digest.hexdigest()
 
 
 def check_same(

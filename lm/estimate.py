@@ -16,6 +16,7 @@ from swag_af.lm.lstm.checkpoints import open_vocabulary
 from swag_af.lm.lstm.corpus import caption_vocabulary
 from swag_af.lm.lstm.reader import TILE
 from swag_af.lm.lstm.workers import (
+    CONTEXT_BYTES,
     LEARNT_A_SECOND,
     SECONDS_A_TOKEN,
     SECONDS_TO_START,
@@ -115,7 +116,8 @@ def estimate(options: GenerateOptions) -> Estimate:
         workers=workers,
         folds_to_train=missing,
         disk_bytes=float(_row_bytes(options, vocabulary, sample) * n),
-        memory_bytes=workers * worker_bytes(V, lm, job.device, options.live_rows, len(job.every_context)),
+        memory_bytes=CONTEXT_BYTES * len(job.every_context)
+        + workers * worker_bytes(V, lm, job.device, options.live_rows),
         products_per_second=per_second,
         seconds_to_train=a_token_learnt * n_read,
         seconds_to_generate=_fixed_seconds(blocks, workers) + a_token * n_made * (forward + (0 if lazy else backward)),

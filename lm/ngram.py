@@ -63,7 +63,7 @@ class NgramGenerator:
         """An answer for every context, fold by fold; raises InputError where there is one fold only."""
         todo: dict[int, list[_Row]] = {}
         for position, context in enumerate(contexts):
-            if self._folds.folds_of(context) not in ((), (context.fold,)):
+            if self._folds.has_read(context):
                 yield Generated(position, reason=READ)
             elif END_MARKS.intersection(tokens_of(context.gold)[:-1]):  # as no ending has
                 yield Generated(position, reason="gold_of_several_sentences")

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
 from swag_af.data.pool.drafts import ShardDraft
 from swag_af.data.pool.folder import FEATURES, check_finite, smallest_uint
@@ -20,7 +19,7 @@ from swag_af.lm.lstm.candidates import Row
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.reader import LIVE_TILES, TILE
-from swag_af.lm.lstm.sampling import GivenUp
+from swag_af.lm.lstm.sampling import GivenUp, Types
 from swag_af.lm.options import GenerateOptions, Precision
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import pair, threads
@@ -28,7 +27,7 @@ from swag_af.nn.threads import pair, threads
 
 @dataclass(frozen=True)
 class Block:
-    """Contexts of one shard and one fold, with their places in the shard."""
+    """Contexts of one shard and one fold, with their places in the shard. The model of the fold has read none."""
 
     number: int
     positions: Sequence[int]
@@ -60,28 +59,29 @@ class RowsJob:
     options: GenerateOptions
     device: str
     precision: Precision
-    every_context: Sequence[Context] | None = None
-    """All of the contexts file, where this process has read them; another process reads them again."""
+    types: Types
+    """Which token types end sentences, and which may be sampled: those of all golds of the contexts file, which no
+    process but the one that is started reads."""
+    is_alone: bool = True
+    """Whether this process makes all rows, and may use several threads."""
 
     def open(self) -> Callable[[Block], Counter[str]]:
-        contexts = self.every_context
-        is_alone = contexts is not None
-        return _Rows(self, read_contexts(self.options.contexts) if contexts is None else contexts, is_alone).make
+        return _Rows(self).make
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RowsJob, (replace(self.options, reuse=()), self.device, self.precision)
+        return RowsJob, (replace(self.options, reuse=()), self.device, self.precision, self.types, False)
 
 
 class _Rows:
     """The generator of a process."""
 
-    def __init__(self, job: RowsJob, contexts: Sequence[Context], is_alone: bool):
+    def __init__(self, job: RowsJob):
         options = job.options
         self.options = options
-        self.is_alone = is_alone
+        self.is_alone = job.is_alone
         self.generator = LSTMGenerator(
             options.lms,
-            contexts,
+            (),
             options.min_tokens,
             options.max_tokens,
             options.max_draws,
@@ -89,6 +89,7 @@ class _Rows:
             job.device,
             job.precision,
         )
+        self.generator.types = job.types  # instead of golds
         self.tables = row_tables(options, self.generator.vocabulary)
 
     def make(self, block: Block) -> Counter[str]:
@@ -110,7 +111,8 @@ class _Rows:
     def _rows(self, contexts: Sequence[Context], given_up: dict[int, GivenUp]) -> Iterator[tuple[int, Row | str]]:
         options = self.options
         lazy = options.features == "lazy"
-        return self.generator.rows(contexts, options.n_negatives, seed=options.seed, lazy=lazy, given_up=given_up)
+        items = enumerate(contexts)
+        return self.generator.unread_rows(items, options.n_negatives, seed=options.seed, lazy=lazy, given_up=given_up)
 
     def _tables(self, row: Row) -> Mapping[str, np.ndarray]:
         known = np.delete(row.features, BACKWARD, axis=1) if self.options.features == "lazy" else row.features

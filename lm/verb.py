@@ -2,8 +2,9 @@
 
 Here for the paper's LSTMs, whose rows have ids and features; generators of text are in `texts`. A row depends on the
 seed, the context's own words and the models alone: not on shards, limits, batches, interruptions, or on how many
-processes share the work. Each process keeps all contexts of the file and the map of what the models have read, some
-1.4 KB a context together (docs/SCALE.md); rows are in files as they are made.
+processes share the work. The process that is started keeps all contexts of the file and, for a while, the map of what
+the models have read, less than 2 KB a context together (docs/SCALE.md); the others keep neither. Rows are in files as
+they are made.
 """
 
 import time
@@ -43,9 +44,12 @@ from swag_af.data.tokens import tokenize
 from swag_af.data.urls import command, link
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
+from swag_af.lm.contract import READ
+from swag_af.lm.lstm.candidates import types_of_golds
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
-from swag_af.lm.lstm.corpus import corpus_hash, pairs_of
+from swag_af.lm.lstm.corpus import corpus_hash, each_pair
 from swag_af.lm.lstm.features import BACKWARD
+from swag_af.lm.lstm.sampling import Sampling, Types
 from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import GenerateOptions, LMOptions, Precision, TrainLMOptions
 from swag_af.lm.reuse import check_models, open_reused, take_rows
@@ -249,7 +253,7 @@ def _check_corpus(job: Job) -> None:
 def _is_corpus(job: Job, dropped: Sequence[DroppedPair]) -> bool:
     """Whether the models were trained on the pairs of the contexts and on those that were `dropped`."""
     lms = job.options.lms
-    made = corpus_hash(pairs_of(job.every_context, dropped, open_vocabulary(lms)))
+    made = corpus_hash(each_pair(job.every_context, dropped, open_vocabulary(lms)))
     return made == read_manifest(lms, "lm")["corpus_sha256"]
 
 
@@ -316,23 +320,43 @@ def _make_missing(job: Job, vocabulary: Vocabulary, plan: Mapping[str, Any]) -> 
         else:
             drafts[number] = ShardDraft(options.out, number, row_tables(options, vocabulary))
     take_rows(job.reused, {number: job.named_groups[number] for number in drafts}, drafts)
-    for number, draft in drafts.items():
-        settled = draft.done()
-        blocks[number] = blocks_of(number, groups[number], settled, options, job.device)
-        n_done += len(settled)
+    settled = {number: draft.done() for number, draft in drafts.items()}
+    n_done += sum(map(len, settled.values()))
+    read = _read(options.lms, groups, settled)
+    for number in drafts:
+        blocks[number] = blocks_of(number, groups[number], settled[number] | read[number], options, job.device)
     todo = [block for mine in blocks.values() for block in mine]
-    rows_job = RowsJob(options, job.device, job.precision, job.every_context)
+    rows_job = RowsJob(options, job.device, job.precision, _types(job))
     with (
         progress("generate", sum(map(len, groups.values())), "contexts", done=n_done) as advance,
         run_blocks(rows_job, todo, workers=_workers(job, todo, vocabulary), engine=options.where) as made,
     ):
         tally = _ShardTally(advance, 1 + options.n_negatives)
         for number, draft in drafts.items():
+            for position in sorted(read[number]):
+                draft.drop(position, READ)
+            tally.add(Counter({READ: len(read[number])}))
             for _ in blocks[number]:
                 tally.add(next(made))
             tables = _start_tables(job, groups[number], vocabulary)
             lazy = BACKWARD if options.features == "lazy" else ()
             draft.finish(job.named_groups[number], tables, tally.of_shard(), lazy=lazy, notes={"plan": plan})
+
+
+def _read(lms: Path, groups: Mapping[int, list[Context]], settled: Mapping[int, set[int]]) -> dict[int, set[int]]:
+    """For each shard that has `settled` positions, the other ones whose context the model of its fold has read."""
+    folds = FoldMap.load(lms)
+    return {
+        number: {i for i, context in enumerate(groups[number]) if i not in done and folds.has_read(context)}
+        for number, done in settled.items()
+    }
+
+
+def _types(job: Job) -> Types:
+    """The token types that may be sampled, by the golds of the whole file."""
+    options = job.options
+    rules = Sampling(options.n_negatives, options.min_tokens, options.max_tokens, options.max_draws)
+    return types_of_golds(job.every_context, open_vocabulary(options.lms), rules)
 
 
 def _workers(job: Job, blocks: Sequence[Block], vocabulary: Vocabulary) -> int | None:

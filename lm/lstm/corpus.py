@@ -4,7 +4,7 @@ The pairs are the contexts and, if asked for, the pairs that made none. A fold's
 videos of the other folds; some of those videos are held out to choose the best epoch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,7 +14,7 @@ from swag_af.data.captions.context_set import joined_by_sentence, with_videos
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import ExhaustedError
 from swag_af.data.folds import FoldMap, check_one_fold
-from swag_af.data.manifests import sha256_json
+from swag_af.data.manifests import sha256_json_list
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import BOS, EOS, Vocabulary, build_vocabulary
 
@@ -53,19 +53,19 @@ def pairs_of(contexts: Sequence[Context], dropped: Sequence[DroppedPair], vocabu
 
     Raises InputError when a video stands in two folds.
     """
+    return list(each_pair(contexts, dropped, vocabulary))
+
+
+def each_pair(contexts: Sequence[Context], dropped: Sequence[DroppedPair], vocabulary: Vocabulary) -> Iterator[Pair]:
+    """What `pairs_of` lists, one by one."""
     pairs = sorted(_sentences(contexts, dropped), key=lambda pair: (pair.video, pair.id))
     fold_of: dict[str, int] = {}
     for pair in pairs:
         if pair.video:
             check_one_fold(pair.video, fold_of.setdefault(pair.video, pair.fold), pair.fold)
-    return [
-        Pair(
-            tuple(i for sentence in pair.sentences for i in vocabulary.ids(_tokenize(sentence))),
-            pair.video,
-            pair.fold,
-        )
-        for pair in pairs
-    ]
+    for pair in pairs:
+        ids = (i for sentence in pair.sentences for i in vocabulary.ids(_tokenize(sentence)))
+        yield Pair(tuple(ids), pair.video, pair.fold)
 
 
 def fold_map(contexts: Sequence[Context], dropped: Sequence[DroppedPair]) -> FoldMap:
@@ -74,9 +74,9 @@ def fold_map(contexts: Sequence[Context], dropped: Sequence[DroppedPair]) -> Fol
     return FoldMap.of((pair.video, pair.sentences, pair.fold) for pair in learnt)
 
 
-def corpus_hash(pairs: Sequence[Pair]) -> str:
+def corpus_hash(pairs: Iterable[Pair]) -> str:
     """Hex SHA-256 of sentences, videos and folds: where second sentences are split does not enter."""
-    return sha256_json([[pair.ids, pair.video, pair.fold] for pair in pairs])
+    return sha256_json_list([pair.ids, pair.video, pair.fold] for pair in pairs)
 
 
 def fold_corpus(pairs: Sequence[Pair], fold: int, held_out: float, *, rng: np.random.Generator) -> FoldCorpus:

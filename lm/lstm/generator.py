@@ -1,6 +1,6 @@
 """The paper's generator: endings sampled by the language model of a fold that has not read the context."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -72,12 +72,28 @@ class LSTMGenerator:
         Reasons that can be given without sampling come first; of others `given_up` gets the counts of draws. With
         `lazy`, the features of the backward model are NaN.
         """
+        read = {position for position, context in enumerate(contexts) if self._folds.has_read(context)}
+        yield from ((position, READ) for position in sorted(read))
+        unread = [(position, context) for position, context in enumerate(contexts) if position not in read]
+        yield from self.unread_rows(unread, n_negatives, seed=seed, lazy=lazy, given_up=given_up)
+
+    def unread_rows(
+        self,
+        contexts: Iterable[tuple[int, Context]],
+        n_negatives: int,
+        *,
+        seed: int,
+        lazy: bool = False,
+        given_up: dict[int, GivenUp] | None = None,
+    ) -> Iterator[tuple[int, Row | str]]:
+        """What `rows` yields for contexts, each with its position, of which is known that the models of their folds
+        have not learnt the endings: what models have read is not looked up."""
         rules = Sampling(n_negatives, self.min_tokens, self.max_tokens, self.max_draws)
-        types = self._types
+        types = self.types
         todo: dict[int, list[Task]] = {}
-        for position, context in enumerate(contexts):
+        for position, context in contexts:
             task = task_of(context, position, self.vocabulary, seed)
-            reason = READ if self._is_read(context) else unfit_reason(task, rules, types.ends)
+            reason = unfit_reason(task, rules, types.ends)
             if reason is None:
                 todo.setdefault(context.fold, []).append(task)
             else:
@@ -100,7 +116,8 @@ class LSTMGenerator:
         return "bf16" if is_fast or self.output_precision == "bf16" else "fp32"
 
     @cached_property
-    def _types(self) -> Types:
+    def types(self) -> Types:
+        """The token types that may be sampled."""
         if not self.golds:
             return all_types(self.vocabulary)
         rules = Sampling(1, self.min_tokens, self.max_tokens, self.max_draws)
@@ -109,10 +126,6 @@ class LSTMGenerator:
     @cached_property
     def _folds(self) -> FoldMap:
         return FoldMap.load(Path(self.lms))
-
-    def _is_read(self, context: Context) -> bool:
-        """Whether the model of the context's fold has learnt its ending."""
-        return self._folds.folds_of(context) != (context.fold,)
 
     def _readers_of(self, fold: int) -> Readers:
         """Those of the fold at hand alone are kept: five together would take most of a gigabyte."""

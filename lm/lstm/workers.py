@@ -74,19 +74,18 @@ def token_operations(n_types: int, lm: LMOptions) -> float:
     return 2.0 * H * (n_types + H * (5 + 11 * (lm.layers - 1)))
 
 
-def worker_bytes(n_types: int, lm: LMOptions, device: str, live_rows: int | None, n_contexts: int) -> float:
-    """Memory of one process: Python and torch, the contexts of the file and what models have read of them, a model as
-    loaded and as laid out, what the first layer makes of the frequent types, the states of two engines, and two tiles
-    of distributions."""
+def worker_bytes(n_types: int, lm: LMOptions, device: str, live_rows: int | None) -> float:
+    """Memory of one process: Python and torch, a model as loaded and as laid out, what the first layer makes of the
+    frequent types, the states of two engines, and two tiles of distributions."""
     H, tile = lm.hidden, TILE[device]
     weights = 4.0 * (n_types * H + 2 * lm.layers * 11 * H * H)
     states = 4.0 * (live_rows or LIVE_TILES[device] * tile) * 2 * lm.layers * H
-    held = _BASE_BYTES + _CONTEXT_BYTES * n_contexts
-    return held + 2.5 * weights + 2 * 3 * states + 2 * 2 * 4.0 * tile * n_types
+    return _BASE_BYTES + 2.5 * weights + 2 * 3 * states + 2 * 2 * 4.0 * tile * n_types
 
 
 _BASE_BYTES = 450e6
 """Python and torch."""
 
-_CONTEXT_BYTES = 1_400
-"""Of each context of the file, and of its sentences in the map of folds (`benchmarks/many_contexts.py`)."""
+CONTEXT_BYTES = 1_900
+"""What the process that is started holds at most of each context of the file and of what models have read of it
+(`benchmarks/many_contexts.py`); the others hold none."""

@@ -52,6 +52,11 @@ def test_the_hash_of_a_value_does_not_know_the_order_of_keys() -> None:
     assert manifests.sha256_json({"a": 1}) != manifests.sha256_json({"a": 2})
 
 
+@pytest.mark.parametrize("values", [[], [1], [[(1, 2), "a", 0], {"b": 1, "a": None}, "é"]])
+def test_the_hash_of_a_list_needs_no_list(values):
+    assert manifests.sha256_json_list(iter(values)) == manifests.sha256_json(values)
+
+
 def test_a_folder_of_somebody_elses_files_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     manifests.check_ours(tmp_path, "log.jsonl")  # what is not written over may stay

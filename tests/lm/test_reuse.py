@@ -1,7 +1,10 @@
 """`generate --reuse`: rows that other pools have are copied, and the pool is the one that sampling all would make."""
 
 import pickle
+import shutil
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,16 +13,19 @@ from conftest import TINY
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import FormatError, InputError
+from swag_af.data.folds import FOLDS
 from swag_af.data.pool import drafts
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import tag
 from swag_af.lm.estimate import estimate
 from swag_af.lm.lstm import generator as generator_module
+from swag_af.lm.lstm.candidates import all_types
+from swag_af.lm.lstm.checkpoints import open_vocabulary
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.lazy import with_features
 from swag_af.lm.options import GenerateOptions
-from swag_af.lm.rows import RowsJob
+from swag_af.lm.rows import RowsJob, blocks_of
 from swag_af.lm.verb import generate, prepare
 
 
@@ -135,7 +141,22 @@ def test_a_lazy_pool_takes_over_what_is_known_of_its_features(contexts_path, lms
 
 def test_workers_elsewhere_are_not_told_of_pools_whose_rows_are_copied_here(contexts_path, lms, tmp_path):
     options = options_for(contexts_path, lms, tmp_path / "pool", reuse=(tmp_path / "small",))
-    assert pickle.loads(pickle.dumps(RowsJob(options, "cpu", "fp32"))).options == replace(options, reuse=())
+    job = RowsJob(options, "cpu", "fp32", all_types(open_vocabulary(lms)))
+    assert pickle.loads(pickle.dumps(job)).options == replace(options, reuse=())
+
+
+def test_workers_read_neither_the_contexts_nor_what_models_have_learnt(contexts_path, lms, tmp_path):
+    """Of ten million contexts each worker would hold 12 GB."""
+    options = options_for(
+        shutil.copy(contexts_path, tmp_path), shutil.copytree(lms, tmp_path / "lms"), tmp_path / "pool"
+    )
+    job = prepare(options)
+    blocks = blocks_of(0, job.groups[0], set(), options, "cpu")
+    rows = RowsJob(options, "cpu", "fp32", all_types(open_vocabulary(options.lms)))
+    Path(options.contexts).unlink()
+    (options.lms / FOLDS).unlink()
+    make = pickle.loads(pickle.dumps(rows)).open()
+    assert sum((make(block) for block in blocks), Counter()) == {"": 4}
 
 
 @pytest.mark.parametrize(("gpus", "device"), [(0.0, "cpu"), (1.0, "cuda")])
