@@ -65,11 +65,9 @@ class Registry:
         settings |= self.in_brackets(name)
         if argument is not None and takes in written:
             raise InputError(f"{self.kind} {name}: {takes} is given twice.")
-        if argument is not None:
-            if takes is None:
-                raise InputError(f"{self.kind} {base!r} takes nothing in brackets, so not {base}[{argument}].")
-            settings[takes] = self._argument(base, factory, takes, argument)
-        elif takes is not None and takes not in settings and _is_required(factory, takes):
+        if argument is not None and takes is None:
+            raise InputError(f"{self.kind} {base!r} takes nothing in brackets, so not {base}[{argument}].")
+        if argument is None and takes is not None and takes not in settings and _is_required(factory, takes):
             example = f"{base}[{self.takes.get(base, f'path/to/{takes}')}]"
             raise InputError(f"{self.kind} {base!r} needs its {takes} in brackets: {example}.")
         try:
@@ -94,16 +92,26 @@ class Registry:
             hint = f"`{self.checker}` tries it with a traceback." if self.checker else ""
             raise blamed(error, f"{self.kind} {name}: its {part}", hint) from error
 
-    def written(self, name: str) -> frozenset[str]:
+    def named(self, name: str) -> frozenset[str]:
         """The names of the settings that stand by their names in brackets."""
         return frozenset(self._read(name)[2])
 
+    def written(self, name: str) -> frozenset[str]:
+        """The names of all settings that stand in brackets, that of the argument too."""
+        base, argument, named = self._read(name)
+        takes = None if argument is None else getattr(self.find(base), "argument", None)
+        return frozenset(named) | (frozenset() if takes is None else {takes})
+
     def in_brackets(self, name: str) -> dict[str, Any]:
-        """Those settings, each of the type that the class gives it; InputError where it has none of that name or
-        type."""
-        base, _, written = self._read(name)
+        """Those that are `written`, each of the type that the class gives it; InputError where it has none of that name
+        or type."""
+        base, argument, named = self._read(name)
         factory = self.find(base)
-        return {key: self._typed(base, factory, key, value) for key, value in written.items()}
+        takes = getattr(factory, "argument", None)
+        found = {key: self._typed(base, factory, key, value) for key, value in named.items()}
+        if argument is not None and takes is not None:
+            found[takes] = self._argument(base, factory, takes, argument)
+        return found
 
     def settings_taken(self, name: str) -> frozenset[str] | None:
         """The names of the settings that the constructor takes; None where it takes any."""

@@ -31,7 +31,7 @@ def features(options: FeaturesOptions) -> CandidatePool:
     if name == "lstm":
         from swag_af.lm.lstm.lazy import lstm_features
 
-        check_alone(options.scorer, SCORERS.written(options.scorer))
+        check_alone(options.scorer, SCORERS.named(options.scorer))
         lms = options.lms or (Path(argument) if argument else None)
         return lstm_features(replace(options, lms=lms, scorer=name))
     pool = CandidatePool.open(options.pool)

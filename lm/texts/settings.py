@@ -104,7 +104,7 @@ def lms_of(options: GenerateOptions) -> Path:
     """The folder of language models of `lstm`: that in brackets, or --lms; InputError where both are given, or more
     stands in brackets."""
     _, argument = GENERATORS.parted(options.generator)
-    check_alone(options.generator, GENERATORS.written(options.generator))
+    check_alone(options.generator, GENERATORS.named(options.generator))
     if argument is None:
         return options.lms
     if options.lms not in (GenerateOptions.lms, Path(argument)):
@@ -112,8 +112,8 @@ def lms_of(options: GenerateOptions) -> Path:
     return Path(argument)
 
 
-def check_alone(name: str, written: Iterable[str]) -> None:
-    """Raise InputError where settings are `written` in the brackets of `lstm`: its options are the verb's."""
-    first = min(written, default="")
+def check_alone(name: str, named: Iterable[str]) -> None:
+    """Raise InputError where settings are `named` in the brackets of `lstm`: its options are the verb's."""
+    first = min(named, default="")
     if first:
         raise InputError(f"{name}: {first} is no setting in brackets, where the folder of models stands alone.")

@@ -56,7 +56,7 @@ class Scored:
     name: str
     """The name that was asked for, brackets aside."""
     vectors: str
-    """The name of the file of word vectors; empty without one."""
+    """The name of the file of word vectors that it read; empty without one."""
     input: str
     trained_on: str
     seed: Count
@@ -71,8 +71,8 @@ def write_cell(folder: Path, cell: Cell, n_fitted: int, scores: dict[str, np.nda
     """Write the file of `cell`, with the `scores` (a,) of each part."""
     rounded = {part: tuple(float(f"{x:.{_DIGITS}g}") for x in values.tolist()) for part, values in scores.items()}
     row = cell.row
-    vectors = row.vectors.name if row.vectors else ""
-    made = Scored(row.label, row.base, vectors, cell.input, cell.trained_on, cell.seed, n_fitted, row.settings, rounded)
+    what = row.label, row.base, row.vectors_read
+    made = Scored(*what, cell.input, cell.trained_on, cell.seed, n_fitted, row.settings, rounded)
     write_json(path_of(folder, cell), {"format": FORMAT, "kind": KIND, **asdict(made)})
     return made
 

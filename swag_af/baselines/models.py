@@ -43,7 +43,7 @@ class Row:
     name: str
     """As it was asked for: `lstm`, `encoder[PATH]`."""
     vectors: Path | None = None
-    """Its word vectors, if it takes any and they were named."""
+    """Those of --vectors, where it takes word vectors and its brackets name none."""
     epochs: int = 0
     """Passes at most; 0: its own."""
     device: str = "auto"
@@ -51,7 +51,8 @@ class Row:
 
     @property
     def label(self) -> str:
-        """As the table calls it: of a path its last two parts, its settings, and the name of its word vectors."""
+        """As the table calls it: of a path its last two parts, its settings, and behind them --vectors where
+        it reads those."""
         path = self.path
         name = self.name
         if path is not None:
@@ -68,6 +69,14 @@ class Row:
         """The file or folder that stands in its brackets, if there is one of that name."""
         argument = REGISTRY.parted(self.name)[1]
         return Path(argument) if argument and Path(argument).exists() else None
+
+    @property
+    def vectors_read(self) -> str:
+        """The name of the file of word vectors that it reads, whoever named it; empty without one."""
+        if self.vectors is not None:
+            return self.vectors.name
+        is_filter = not self.is_rule and self.name not in DEFAULT_MODELS
+        return Path(str(REGISTRY.in_brackets(self.name).get("vectors", "") if is_filter else "")).name
 
     @property
     def is_rule(self) -> bool:
@@ -133,7 +142,10 @@ def rows_asked(options: BaselinesOptions, instances: Instances) -> tuple[list[Ro
         raise InputError(" ".join(dict.fromkeys(faults)))
     _check_labels(rows)
     if options.vectors and not any(row.vectors for row in rows):
-        raise InputError(f"--vectors {options.vectors}: none of the models reads word vectors. Name one that does.")
+        raise InputError(
+            f"--vectors {options.vectors}: none of the models reads word vectors, or their brackets name others. Name "
+            "one that reads these."
+        )
     has_no_length = LENGTH in names and instances.kind == "classes"
     return rows, [f"left out: {fault}" for fault in ([f"{LENGTH}: {OF_OPTIONS}"] if has_no_length else []) + faults]
 
@@ -173,7 +185,10 @@ def _is_known(name: str) -> bool:
 
 
 def _takes_vectors(row: Row) -> bool:
-    return not row.is_rule and row.name not in DEFAULT_MODELS and hasattr(row.make(), "vectors")
+    """Whether it reads word vectors, and its brackets name none."""
+    if row.is_rule or row.name in DEFAULT_MODELS or "vectors" in REGISTRY.written(row.name):
+        return False
+    return hasattr(row.make(), "vectors")
 
 
 def _plain(value: Any) -> Any:

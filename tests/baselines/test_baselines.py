@@ -433,6 +433,29 @@ def test_what_cannot_be_used_is_refused_before_any_work(
     assert not (tmp_path / "out").exists()
 
 
+def test_word_vectors_in_brackets_go_before_those_of_the_option(data: Path, tmp_path: Path) -> None:
+    """One file was read, and the hash of the other stood in the folder."""
+    ours, others = tmp_path / "numberbatch.txt", tmp_path / "glove.txt"
+    ours.write_text("w1 0.5 0.25\nw2 0.125 1\n")
+    others.write_text("w1 1 2 3\nw2 3 2 1\n")
+    names = f"dualbow[{ours}],dualbow[vectors={ours}],dualbow"
+    asked = options(data, tmp_path / "out", models=names, vectors=others)
+    rows, _ = rows_asked(asked, read_instances([data]))
+    assert [row.make().vectors for row in rows] == [str(ours), str(ours), str(others)]
+    assert [row.vectors_read for row in rows] == ["numberbatch.txt", "numberbatch.txt", "glove.txt"]
+    assert rows[0].label.endswith("/numberbatch.txt]")
+    assert rows[2].label == "dualbow + glove"
+    with pytest.raises(InputError, match="none of the models reads word vectors, or their brackets name others"):
+        run_grid(options(data, tmp_path / "out", models=f"dualbow[{ours}]", vectors=others))
+
+
+def test_the_papers_row_is_that_of_the_word_vectors_that_were_read(data: Path, tmp_path: Path) -> None:
+    ours = tmp_path / "numberbatch.txt"
+    ours.write_text("w1 0.5 0.25\nw2 0.125 1\n")
+    asked = options(data, tmp_path / "out", models=f"dualbow[{ours}]", inputs="full", seeds=1, epochs=1)
+    assert [row.name for row in run_baselines(asked).papers] == ["DualBoW+Numberbatch"]
+
+
 def test_a_folder_of_other_data_settings_or_somebody_else_is_refused(
     data: Path, straight: Path, tmp_path: Path
 ) -> None:

@@ -85,6 +85,13 @@ def test_a_name_is_made_with_what_stands_in_its_brackets(name: str, made: object
     assert KNOWN.make(name) == made
 
 
+def test_what_stands_in_brackets_without_its_name_counts_as_written() -> None:
+    assert KNOWN.written("required[one,seen=true]") == {"model", "seen"}
+    assert KNOWN.named("required[one,seen=true]") == {"seen"}
+    assert KNOWN.in_brackets("required[one,rates=1,2]") == {"model": "one", "rates": (1.0, 2.0)}
+    assert KNOWN.written("optional") == KNOWN.written("plain[one]") == frozenset()
+
+
 def test_other_settings_are_passed_on() -> None:
     assert KNOWN.make("plain", width=5) == Plain(5)
     assert KNOWN.make("required", model="here") == Required("here")

@@ -703,3 +703,5 @@ def test_a_setting_in_brackets_and_by_its_name_is_refused():
     """Which of them counted was nobody's guess."""
     with pytest.raises(InputError, match=r"filter bow\[max_epochs=1\]: max_epochs is given twice"):
         make_filter("bow[max_epochs=1]", max_epochs=2)
+    with pytest.raises(InputError, match=r"filter dualbow\[f1\.txt\]: vectors is given twice"):
+        make_filter("dualbow[f1.txt]", vectors="f2.txt")
