@@ -36,6 +36,11 @@ def sides_of(view: View, inputs: Inputs) -> tuple[list[str], list[str]]:
     return firsts, endings(view) if inputs == "ending" else second_sentences(view)
 
 
+def reads_ending_alone(made: object) -> bool:
+    """Whether a filter sees neither context nor start, so that every input of a question is its options to it."""
+    return getattr(made, "inputs", "") == "ending" or bool(getattr(made, "reads_ending_alone", False))
+
+
 def check_inputs(name: str, inputs: str, known: Sequence[str] = INPUTS) -> None:
     """Raise InputError unless filter `name` may read `inputs`."""
     if inputs not in known:

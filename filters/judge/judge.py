@@ -66,6 +66,11 @@ class JudgeFilter(ServerSettings):
         """Whether it reads candidates alone, without what comes before them."""
         return self.see == "options"
 
+    @property
+    def reads_ending_alone(self) -> bool:
+        """The same: what comes before is hidden."""
+        return self.see == "options"
+
     def settings(self) -> dict[str, Any]:
         """What decides the scores, with a hash of what is said to the model."""
         names = ("url", "model", "api", "see", "by", "orders", "seed", "max_tokens", "temperature")

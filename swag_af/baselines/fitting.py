@@ -57,15 +57,12 @@ def why_blank(row: Row, input: str, texts: Texts) -> str:
     if row.name == CONCEPTNET:
         wanted = SECOND if any(texts.starts) else ENDING
         return "" if input == wanted else f"reads the {wanted.replace('-', ' ')} alone"
-    if row.name == "chars" and texts.kind == "choices" and input != ENDING:
+    if texts.kind == "classes":
+        return ""
+    if input != ENDING and row.reads == "ending":
         return "reads the ending alone"
-    return _why_no_pair(row, input, texts) if texts.kind == "choices" and not row.is_rule else ""
-
-
-def _why_no_pair(row: Row, input: str, texts: Texts) -> str:
-    """Of a filter of two texts: it needs two, and what stands before the options may be context or start."""
-    has_two = input != ENDING and (any(texts.contexts) or any(texts.starts))
-    return "" if has_two or getattr(row.make(), "reads_one", True) else "reads two texts, and here there is one"
+    has_two = input != ENDING and (any(texts.contexts) or any(texts.starts))  # before the options, context or start
+    return "reads two texts, and here there is one" if row.reads == "two" and not has_two else ""
 
 
 @dataclass

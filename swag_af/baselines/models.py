@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree
 from swag_af.data.text.wording import words
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import REGISTRY, parse_names
+from swag_af.filters.strings import reads_ending_alone
 
 RANDOM, MAJORITY, SHORTEST, LONGEST, CONCEPTNET = "random", "majority", "shortest", "longest", "conceptnet"
 LENGTH = "length"
@@ -87,6 +88,14 @@ class Row:
     def draws(self) -> bool:
         """Whether its fits differ by seed."""
         return self.base not in DRAWS_NOTHING
+
+    @cached_property
+    def reads(self) -> Literal["ending", "two", "any"]:
+        """`ending` for what reads options alone, `two` for what needs two texts; else `any`."""
+        made = None if self.is_rule else self.make()
+        if reads_ending_alone(made):
+            return "ending"
+        return "any" if getattr(made, "reads_one", True) else "two"
 
     def make(self) -> Any:
         """A new model with its settings; raises InputError where it cannot be used on this machine."""

@@ -938,3 +938,12 @@ def test_a_model_that_reads_the_ending_alone_has_no_second_sentence() -> None:
     read = {(model_name(task.model), task.input) for task in tasks}
     assert {("ngrams", "second-sentence"), ("chars", "options")} <= read
     assert ("chars", "second-sentence") not in read
+
+
+@pytest.mark.parametrize("name", ["encoder[M,inputs=ending]", "chars[longest=2]", "judge[http://h,see=options]"])
+def test_what_brackets_say_of_the_ending_counts(name: str) -> None:
+    """The class was asked, which reads more."""
+    instances = make_choices()
+    assert {task.input for task in planned(instances, group(instances), models=[name])} == {"options"}
+    more = planned(instances, group(instances), models=["encoder[M]", "judge[http://h]"])
+    assert {"options", "second-sentence"} <= {task.input for task in more}

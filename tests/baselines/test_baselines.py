@@ -433,6 +433,16 @@ def test_what_cannot_be_used_is_refused_before_any_work(
     assert not (tmp_path / "out").exists()
 
 
+def test_what_reads_the_ending_alone_has_no_other_cell(data: Path, tmp_path: Path) -> None:
+    """Its figure stood in columns of which it reads nothing."""
+    model = save_tiny_bert(tmp_path / "tiny")
+    names = f"chars,chars[longest=2],encoder[{model},inputs=ending],transformer[{model},inputs=ending],encoder[{model}]"
+    made = Grid.of(options(data, tmp_path / "out", models=names, seeds=1))
+    inputs = {row.name: [cell.input for cell in made.cells if cell.row is row] for row in made.asked[0]}
+    assert list(inputs.values()) == [["ending"]] * 4 + [["ending", "second-sentence", "full"]]
+    assert [one.reason for one in made.blanks] == ["reads the ending alone"] * 8
+
+
 def test_word_vectors_in_brackets_go_before_those_of_the_option(data: Path, tmp_path: Path) -> None:
     """One file was read, and the hash of the other stood in the folder."""
     ours, others = tmp_path / "numberbatch.txt", tmp_path / "glove.txt"

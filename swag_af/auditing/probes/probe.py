@@ -36,7 +36,7 @@ from swag_af.auditing.probes.models import (
 )
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import InputError, check_faults
+from swag_af.data.errors import InputError, SwagAfError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.published import published_pairs, split_pairs
@@ -46,6 +46,7 @@ from swag_af.data.progress import Advance, note
 from swag_af.data.scale import is_here, run_blocks
 from swag_af.filters.contract import Filter, settings_of
 from swag_af.filters.registry import REGISTRY, label_of
+from swag_af.filters.strings import reads_ending_alone
 
 TFIDF, FASTTEXT = "tfidf", "fasttext"
 DEFAULT_MODELS = (TFIDF, FASTTEXT)
@@ -407,13 +408,18 @@ def _inputs_of(model: AnyModel, names: Sequence[str]) -> Sequence[str]:
     made = REGISTRY.find(str(model)) if named else model
     if getattr(made, "reads_one", True):
         main = [name for name in names if name in MAIN]
-        return [name for name in main if name != "second-sentence"] if _reads_the_ending_alone(made) else main
+        is_alone = reads_ending_alone(_with_settings(str(model)) if named else made)
+        return [name for name in main if name != "second-sentence"] if is_alone else main
     return [name for name in names if name in WITH_TWO]
 
 
-def _reads_the_ending_alone(model: Any) -> bool:
-    """Whether a filter sees no start, so that the second sentence would be the options again."""
-    return getattr(model, "inputs", "") == "ending" or getattr(model, "reads_ending_alone", False)
+def _with_settings(name: str) -> Any:
+    """The object of that name, whose brackets may say what it reads; None where it cannot be made, which is told where
+    it is to be fitted."""
+    try:
+        return REGISTRY.make(name)
+    except SwagAfError:
+        return None
 
 
 def _check_told_apart(models: Sequence[AnyModel]) -> None:
