@@ -65,15 +65,20 @@ class Scored:
     settings: dict[str, Any]
     scores: dict[str, tuple[float, ...]]
     """By part, of every option of its rows in the order of `questions.jsonl`, options as the data has them."""
+    said: tuple[str, ...] = ()
+    """What the model has to tell of the scores, such as how many answers of a server could not be read."""
 
 
-def write_cell(folder: Path, cell: Cell, n_fitted: int, scores: dict[str, np.ndarray]) -> Scored:
-    """Write the file of `cell`, with the `scores` (a,) of each part."""
+def write_cell(
+    folder: Path, cell: Cell, n_fitted: int, scores: dict[str, np.ndarray], said: tuple[str, ...] = ()
+) -> Scored:
+    """Write the file of `cell`, with the `scores` (a,) of each part, and what was `said` of them where anything was."""
     rounded = {part: tuple(float(f"{x:.{_DIGITS}g}") for x in values.tolist()) for part, values in scores.items()}
     row = cell.row
     what = row.label, row.base, row.vectors_read
-    made = Scored(*what, cell.input, cell.trained_on, cell.seed, n_fitted, row.settings, rounded)
-    write_json(path_of(folder, cell), {"format": FORMAT, "kind": KIND, **asdict(made)})
+    made = Scored(*what, cell.input, cell.trained_on, cell.seed, n_fitted, row.settings, rounded, said)
+    kept = {name: value for name, value in asdict(made).items() if name != "said" or value}
+    write_json(path_of(folder, cell), {"format": FORMAT, "kind": KIND, **kept})
     return made
 
 

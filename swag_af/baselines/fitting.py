@@ -21,6 +21,7 @@ from swag_af.baselines.models import CONCEPTNET, LONGEST, OF_OPTIONS, SHORTEST, 
 from swag_af.baselines.parts import Part, Parts
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances, Texts
+from swag_af.data.own_code import said_of
 from swag_af.filters.contract import Filter
 
 ENDING, SECOND = "ending", "second-sentence"
@@ -88,13 +89,15 @@ class Bench:
         """(n,) the rows of all parts, ascending."""
         return np.sort(np.concatenate(list(self.parts.scored.values())))
 
-    def scores(self, cell: Cell) -> dict[Part, np.ndarray]:
-        """(a,) of each part, the scores of its answers, as the data orders the options of a row.
+    def scores(self, cell: Cell) -> tuple[dict[Part, np.ndarray], tuple[str, ...]]:
+        """(a,) of each part, the scores of its answers, as the data orders the options of a row; and what the model has
+        to tell of them, a line each.
 
         Raises InputError where the model cannot read the input.
         """
         instances, fitted = self.sorted.instances, self.trainings[cell.trained_on]
         made = np.zeros(int(instances.offsets[-1]))
+        said: list[str] = []
         if cell.row.is_rule:
             made = rule_scores(cell.row, instances.texts, instances.answers[fitted], len(instances.classes))
         else:
@@ -102,8 +105,9 @@ class Bench:
                 scorer = self._scorer(cell)
                 rng = _rng(cell)
                 found = scorer.fit_score(fitted, instances.answers[fitted], self.scored, rng=rng)
+                said = said_of(getattr(scorer, "filter", None))
             made[answers_of(self.scored, instances.offsets)] = found
-        return {part: self._as_given(made, rows) for part, rows in self.parts.scored.items()}
+        return {part: self._as_given(made, rows) for part, rows in self.parts.scored.items()}, tuple(said)
 
     def _scorer(self, cell: Cell) -> Scorer:
         """The model of `cell` ready for its input; the last one is kept, for other seeds."""

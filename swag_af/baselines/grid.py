@@ -122,11 +122,11 @@ class Grid:
         """Fit, score and write one cell; `(CPU seconds, why there is none)`, the second empty where there is one."""
         started = time.process_time()
         try:
-            scores = self.bench.scores(cell)
+            scores, said = self.bench.scores(cell)
         except InputError as fault:
             return time.process_time() - started, str(fault)
         named = {str(part): values for part, values in scores.items()}
-        write_cell(self.options.out, cell, len(self.bench.trainings[cell.trained_on]), named)
+        write_cell(self.options.out, cell, len(self.bench.trainings[cell.trained_on]), named, said)
         return time.process_time() - started, ""
 
 
@@ -306,7 +306,7 @@ def _summed(grid: Grid, blanks: Sequence[Blank]) -> Baselines:
         orders=tuple(summary.orders()),
         papers=tuple(summary.papers()),
         people=dict(PEOPLE),
-        notes=(*grid.instances.notes, *bench.parts.notes, *grid.asked[1], *_coverage(summary)),
+        notes=(*grid.instances.notes, *bench.parts.notes, *grid.asked[1], *_coverage(summary), *_said(summary)),
         warning=bench.parts.warning,
     )
 
@@ -325,3 +325,11 @@ def _coverage(summary: Summary) -> Iterator[str]:
                 f"conceptnet: {n:,} of {len(rows):,} questions of {part} ({n / len(rows):.1%}) have an option with a "
                 "causal relation (SWAG: 30.4 %)"
             )
+
+
+def _said(summary: Summary) -> Iterator[str]:
+    """What models have to tell of their scores, such as answers of a judge that could not be read; what several seeds
+    tell alike once."""
+    yield from dict.fromkeys(
+        f"{line}; it read {one.input}, trained on {one.trained_on}" for one in summary.cells for line in one.said
+    )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from killed import KilledError, break_after
+from mock_server import MockServer
 from scipy.stats import kendalltau
 from tiny_bert import save_tiny_bert
 
@@ -441,6 +442,19 @@ def test_what_reads_the_ending_alone_has_no_other_cell(data: Path, tmp_path: Pat
     inputs = {row.name: [cell.input for cell in made.cells if cell.row is row] for row in made.asked[0]}
     assert list(inputs.values()) == [["ending"]] * 4 + [["ending", "second-sentence", "full"]]
     assert [one.reason for one in made.blanks] == ["reads the ending alone"] * 8
+
+
+def test_answers_of_a_judge_that_cannot_be_read_are_told_and_kept(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They count as ties, and a table of ties looked like a measurement."""
+    with MockServer() as server:
+        asked = options(data, tmp_path / "out", models=f"judge[{server.url},by=yes]", inputs="full")
+        told = "answers could not be read and count as ties (unreadable"
+        assert any(told in line and line.endswith("it read full, trained on all") for line in baselines_lines(asked))
+        monkeypatch.setattr(Bench, "scores", break_after(0, Bench.scores))
+        notes = run_baselines(asked).notes
+    assert sum(told in line for line in notes) == 1, "once for both seeds, by cells that stand"
 
 
 def test_word_vectors_in_brackets_go_before_those_of_the_option(data: Path, tmp_path: Path) -> None:
