@@ -37,7 +37,7 @@ from swag_af.data.records import parse_record
 class Filter(Protocol):
     """A classifier that scores how gold-like a candidate is.
 
-    Nine attributes are optional:
+    Ten attributes are optional:
 
     * `requires`, the names of the pool tables that it reads beyond those every pool has, such as `("features",)`;
     * `check()`, called before any work, which raises InputError for what would fail later;
@@ -52,6 +52,7 @@ class Filter(Protocol):
       decide nothing, but for one of the filter's own name: that must be what `score` gives, and spares a second pass;
     * `reads_rows`, true where the candidates of a row are read together, so that their scores depend on each other: it
       can audit, and take part in no loop;
+    * `unscored`, the score of a candidate that could not be read, below all others: a question that has one is a tie;
     * `said() -> list[str]`, what is to be told of the scores since this was last asked, a line each.
     """
 
@@ -291,6 +292,15 @@ def score_fault(scores: object, view: View) -> str:
 def score_in_parts(filter: Filter, view: View) -> np.ndarray:
     """`scores_of` some rows at a time; the same, since no score depends on what else is scored."""
     return np.concatenate([scores_of(filter, part) for part in parts_of(view)])
+
+
+def score_questions(filter: Filter, view: View) -> np.ndarray:
+    """`score_in_parts` of whole questions, a row each: one with a candidate that the filter could not read is a tie."""
+    scores = score_in_parts(filter, view)
+    unscored = getattr(filter, "unscored", None)
+    if unscored is not None:
+        scores[(scores == unscored).any(axis=1)] = 0
+    return scores
 
 
 def parts_of(view: View) -> list[View]:

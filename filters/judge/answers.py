@@ -127,6 +127,8 @@ class Tally:
     n_read: int = 0
     unreadable: Counter[str] = field(default_factory=Counter)
     """By reason: `unreadable`, or the error that the server gave."""
+    n_unscored: int = 0
+    """Those among them that were asked for likelihoods."""
     places: dict[int, np.ndarray] = field(default_factory=dict)
     """By number of options m: (m,) how often each place was named, shares added up."""
 
@@ -145,6 +147,7 @@ class Tally:
         """Whether there is an error in place of an answer of which no words are read; counted either way."""
         if answer.error:
             self.unreadable[answer.error] += 1
+            self.n_unscored += 1
         else:
             self.n_read += 1
         return bool(answer.error)
@@ -159,9 +162,9 @@ class Tally:
         lines = []
         if self.unreadable:
             reasons = ", ".join(f"{name} {n:,}" for name, n in sorted(self.unreadable.items()))
-            lines.append(
-                f"{self.unreadable.total():,} of {self.n:,} answers could not be read and count as ties ({reasons})"
-            )
+            lowest = ", of one text in a run as the lowest score" if self.n_unscored else ""
+            n = f"{self.unreadable.total():,} of {self.n:,}"
+            lines.append(f"{n} answers could not be read and count as ties{lowest} ({reasons})")
         for m, named in sorted(self.places.items()):
             shares = ", ".join(f"{LETTERS[i]} {100 * share:.1f} %" for i, share in enumerate(named / named.sum()))
             lines.append(f"places named, of {m} options: {shares} (without a preference {100 / m:.1f} % each)")

@@ -34,6 +34,8 @@ _TOP = 20
 """How many tokens a server is asked to give log-probabilities of, the most that hosted services allow ..."""
 _TOP_OF_COMPLETIONS = 5
 """... and the most that /v1/completions allows."""
+REFUSED = -1e9
+"""In place of the log-probability of a text that a server refused to read: below all others, whatever else is asked."""
 LONGER_WITH_REASON = 10
 """How many times as long an answer with a reason may be."""
 
@@ -101,8 +103,8 @@ class Asking:
         return [[_verdict(next(answers), order, tally) for order in drawn] for drawn in orders]
 
     def likelihoods(self, questions: Sequence[Question], tally: Tally) -> list[np.ndarray]:
-        """Of each question (m,) log-probabilities of each option behind what comes before it, a character; all 0, a
-        tie, where one of them was refused.
+        """Of each question (m,) log-probabilities of each option behind what comes before it, a character; `REFUSED` of
+        one that was refused.
 
         Divided by the length in UTF-8, so that tokenizers and short options decide nothing, as EleutherAI's harness
         normalises. Raises InputError where the server does not give the log-probability of every token of a text.
@@ -110,13 +112,12 @@ class Asking:
         texts = [(one.before or PROMPTS["nothing before"], ending) for one in questions for ending in one.options]
         answers = self._answers(reading(f"{before} {ending}", self.abilities) for before, ending in texts)
         values = iter(
-            np.nan
+            REFUSED
             if tally.refused(answer)
             else _sum_behind(answer, len(before), f"{before} {ending}", self.asker.url) / len(f" {ending}".encode())
             for answer, (before, ending) in zip(answers, texts, strict=True)
         )
-        found = [np.array([next(values) for _ in one.options]) for one in questions]
-        return [np.zeros(len(one)) if np.isnan(one).any() else one for one in found]
+        return [np.array([next(values) for _ in one.options]) for one in questions]
 
     def _answers(self, requests: Iterable[Request]) -> list[Answer]:
         """An answer to each request, in order; those that are equal are one. InputError where all are refused."""

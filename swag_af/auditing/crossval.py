@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.filters.contract import Filter, fit_filter, score_in_parts
+from swag_af.filters.contract import Filter, fit_filter, score_questions
 
 
 def rank_shares(scores: np.ndarray) -> np.ndarray:
@@ -40,7 +40,7 @@ def scores_by_fold(
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         fit_filter(filter, pool.view(rows[train], columns[train]), rng=fit_rng)
         after_fit(filter)
-        yield test, score_in_parts(filter, pool.view(rows[test], columns[test]))
+        yield test, score_questions(filter, pool.view(rows[test], columns[test]))
 
 
 def audit_rng(seed: int) -> np.random.Generator:

@@ -28,8 +28,9 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.endpoints.contract import Abilities, Answer
 from swag_af.filters.checking import check_filter
+from swag_af.filters.contract import score_questions
 from swag_af.filters.judge.answers import LETTERS, YES_NO, named_in, shares_of
-from swag_af.filters.judge.asking import Question
+from swag_af.filters.judge.asking import REFUSED, Question
 from swag_af.filters.judge.judge import JudgeFilter
 from swag_af.filters.judge.orders import has_unseen_orders, orders_of, unseen_orders_of
 from swag_af.filters.registry import make_filter
@@ -300,25 +301,40 @@ def test_gaps_in_log_probabilities_are_an_error_and_no_score() -> None:
         judge(Gaps(can=READS)).score(all_of(marked_pool(2)))
 
 
+class Refusing(FakeServer):
+    """Does not read the second ending of row 1."""
+
+    def _answer(self, body: dict[str, object]) -> Answer:
+        return Answer({}, "context_too_long") if "6 birds and 1 " in str(body) else super()._answer(body)
+
+
+def view_with_a_refused_text() -> View:
+    negatives = [[f"sees {k + 5} birds and {i} trees." for k in range(N_NEGATIVES)] for i in range(4)]
+    return all_of(CandidatePool.from_texts(make_contexts_of(4, n_videos=4), negatives, tagger="none"))
+
+
 def test_a_question_of_which_a_text_is_refused_is_a_tie_and_counted() -> None:
     """One text that was too long ended the audit for good."""
-
-    class Refusing(FakeServer):
-        def _answer(self, body: dict[str, object]) -> Answer:
-            return Answer({}, "context_too_long") if "6 birds and 1 " in str(body) else super()._answer(body)
-
-    def marks_two(i: int, k: int) -> str:
-        return f"sees {k + 5} birds and {i} trees."
-
-    negatives = [[marks_two(i, k) for k in range(N_NEGATIVES)] for i in range(4)]
-    view = all_of(CandidatePool.from_texts(make_contexts_of(4, n_videos=4), negatives, tagger="none"))
+    view = view_with_a_refused_text()
     made = judge(Refusing(can=READS), by="likelihood")
-    scores, plain = made.score(view), judge(FakeServer(can=READS), by="likelihood").score(view)
+    scores, plain = score_questions(made, view), judge(FakeServer(can=READS), by="likelihood").score(view)
     np.testing.assert_array_equal(scores[1], np.zeros(4))
     np.testing.assert_array_equal(scores[[0, 2, 3]], plain[[0, 2, 3]])
     assert made.said()[1:] == [
-        "judge[http://fake]: 1 of 16 answers could not be read and count as ties (context_too_long 1)"
+        "judge[http://fake]: 1 of 16 answers could not be read and count as ties, of one text in a run as the lowest "
+        "score (context_too_long 1)"
     ]
+
+
+def test_a_refused_text_changes_no_score_of_its_neighbours() -> None:
+    """They were all 0, the highest log-likelihood that there is, in the call that asked about it and in no other."""
+    view = view_with_a_refused_text()
+    made = judge(Refusing(can=READS), by="likelihood")
+    plain = judge(FakeServer(can=READS), by="likelihood").score(view)
+    plain[1, 2] = REFUSED
+    np.testing.assert_array_equal(made.score(view), plain)
+    alone = [made.score(View(view.pool, view.rows, view.columns[:, k : k + 1])) for k in range(4)]
+    np.testing.assert_array_equal(np.concatenate(alone, axis=1), plain)
 
 
 def test_what_is_hidden_is_not_sent() -> None:

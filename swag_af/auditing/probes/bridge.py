@@ -24,7 +24,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.own_code import blaming
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.wording import comparable
-from swag_af.filters.contract import ClassFilter, Filter, fit_filter, score_in_parts
+from swag_af.filters.contract import ClassFilter, Filter, fit_filter, score_questions
 from swag_af.filters.prepare import prepare
 
 _BLANK = "."
@@ -56,7 +56,7 @@ class FilterScorer:
         mine = scored[np.isin(scored, self.rows)]
         if len(mine):
             columns = np.arange(self.width) % self.candidates.counts[mine][:, None]  # (n, K)
-            of_candidate = score_in_parts(self.filter, self.pool.view(np.searchsorted(self.rows, mine), columns))
+            of_candidate = score_questions(self.filter, self.pool.view(np.searchsorted(self.rows, mine), columns))
             at = answers_of(mine, self.offsets)
             of_row = np.repeat(np.arange(len(mine)), np.diff(self.offsets)[mine])
             scores[at] = of_candidate[of_row, self.candidates.of_option[at]]
