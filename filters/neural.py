@@ -9,8 +9,9 @@ products; losses, weights and scores are fp32 everywhere.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -63,16 +64,22 @@ class FitSettings:
     def check(self) -> None:
         """Raise InputError for a setting out of its range. Whether a GPU is there is seen where the fits are."""
         widths = [one.name for one in fields(self) if one.name.endswith("width")]
-        counts = ("max_epochs", "batch_contexts", "patience", *widths)
-        above = ("learning_rate", "max_gradient_norm")
-        faults = [f"{name} must be 1 or more" for name in counts if getattr(self, name) < 1]
-        faults += [f"{name} must be above 0" for name in above if getattr(self, name) <= 0]
+        faults = faults_of_fits(self, counts=widths, above=["learning_rate"])
         faults += ["weight_decay must not be below 0"] if self.weight_decay < 0 else []
-        faults += [] if 0 <= self.stopping_share < 1 else ["stopping_share must be from 0 to below 1"]
-        known = self.device in ("auto", "cpu") or self.device.startswith("cuda")
-        faults += [] if known else [f"device {self.device} is none of auto, cpu, cuda"]
         if faults:
             raise InputError(f"filter {self.name}: {', '.join(faults)}.")
+
+
+def faults_of_fits(made: Any, *, counts: Sequence[str] = (), above: Sequence[str] = ()) -> list[str]:
+    """What is out of range of the settings that every fit by gradients has, of `counts`, which begin with 1, and of
+    what must lie `above` 0; a line each."""
+    counts = ("max_epochs", "batch_contexts", "patience", *counts)
+    above = (*above, "max_gradient_norm")
+    faults = [f"{name} must be 1 or more" for name in counts if getattr(made, name) < 1]
+    faults += [f"{name} must be above 0" for name in above if getattr(made, name) <= 0]
+    faults += [] if 0 <= made.stopping_share < 1 else ["stopping_share must be from 0 to below 1"]
+    known = made.device in ("auto", "cpu") or made.device.startswith("cuda")
+    return faults + ([] if known else [f"device {made.device} is none of auto, cpu, cuda"])
 
 
 @dataclass(kw_only=True)

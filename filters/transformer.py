@@ -19,7 +19,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.progress import note
 from swag_af.filters.contract import fields_of
-from swag_af.filters.neural import cross_entropy, stopping_split
+from swag_af.filters.neural import cross_entropy, faults_of_fits, stopping_split
 from swag_af.filters.pretrained import (
     Head,
     check_network,
@@ -94,12 +94,11 @@ class TransformerFilter:
 
     def _load(self) -> tuple[Any, Any]:
         """Configuration and tokenizer of the model, once the settings are known to be good."""
-        rates = self.learning_rates
-        if min(self.max_epochs, self.batch_contexts) < 1 or min(rates, default=0) <= 0 or self.max_length < 8:
-            raise InputError(
-                "filter transformer: max_epochs and batch_contexts must be 1 or more, max_length 8 or more, "
-                "learning_rates above 0, at least one."
-            )
+        faults = faults_of_fits(self)
+        faults += ["learning_rates must be above 0, at least one"] if min(self.learning_rates, default=0) <= 0 else []
+        faults += ["max_length must be 8 or more"] if self.max_length < 8 else []
+        if faults:
+            raise InputError(f"filter {self.name}: {', '.join(faults)}.")
         if self.precision not in ("auto", "float32", "bfloat16"):
             raise InputError(f"filter transformer: precision {self.precision!r} is none of auto, float32, bfloat16.")
         check_inputs(self.name, self.inputs)

@@ -632,9 +632,16 @@ def test_a_model_without_a_multiple_choice_head_is_refused(tmp_path, no_signal):
         fitted(TransformerFilter(model=str(tmp_path)), no_signal, n=8)
 
 
-@pytest.mark.parametrize("wrong", [{"max_epochs": 0}, {"max_length": 3}, {"precision": "float16"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"max_epochs": 0}, {"max_length": 3}, {"precision": "float16"}, {"learning_rates": ()}),
+        *({"max_gradient_norm": -1.0}, {"stopping_share": 2.0}, {"stopping_share": -2.0}, {"patience": 0}),
+    ],
+)
 def test_settings_of_the_transformer_out_of_range_are_refused(wrong, tiny_bert):
-    with pytest.raises(InputError, match="filter transformer"):
+    """With a norm below 0 the fit climbed its loss."""
+    with pytest.raises(InputError, match=f"filter transformer: {next(iter(wrong))}"):
         tiny_transformer(tiny_bert, **wrong).check()
 
 
