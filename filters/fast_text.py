@@ -75,6 +75,7 @@ def train(
 
     The same `rng` gives the same model with glibc, which is what Linux has as a rule; elsewhere fastText reads
     memory that nobody set. Not for two threads at once: while it lasts, memory comes zeroed to the whole process.
+    Raises InputError for a training that diverges.
     """
     lines = [f"{_PREFIX}{label} {_line(text)}\n" for label, text in zip(labels.tolist(), texts, strict=True)]
     shuffled = [lines[i] for i in rng.permutation(len(lines))]
@@ -100,19 +101,26 @@ def word_vectors(texts: Sequence[str], *, rng: np.random.Generator, dim: int = 1
 
 
 def _trained(settings: FastTextSettings, lines: list[str], *, seed: int) -> Any:
-    with _file_of(lines) as path, _blank_memory():
-        return import_fasttext().train_supervised(
-            path,
-            dim=settings.dim,
-            epoch=settings.epochs,
-            lr=settings.learning_rate,
-            wordNgrams=settings.longest,
-            bucket=settings.n_buckets,
-            label=_PREFIX,
-            seed=seed,
-            thread=1,
-            verbose=0,
-        )
+    try:
+        with _file_of(lines) as path, _blank_memory():
+            return import_fasttext().train_supervised(
+                path,
+                dim=settings.dim,
+                epoch=settings.epochs,
+                lr=settings.learning_rate,
+                wordNgrams=settings.longest,
+                bucket=settings.n_buckets,
+                label=_PREFIX,
+                seed=seed,
+                thread=1,
+                verbose=0,
+            )
+    except RuntimeError as error:
+        if "NaN" not in str(error):
+            raise
+        raise InputError(
+            f"filter fasttext: the training diverges at learning_rate={settings.learning_rate:g}. Take a lower one."
+        ) from error
 
 
 @contextlib.contextmanager

@@ -427,6 +427,15 @@ def test_settings_of_fasttext_out_of_range_are_refused(no_signal):
         fitted(make_filter("fasttext", dim=0), no_signal, n=8)
 
 
+def test_a_training_of_fasttext_that_diverges_is_told_in_one_line(no_signal):
+    """It ended as a bug of ours."""
+    pytest.importorskip("fasttext")
+    with pytest.raises(
+        InputError, match=r"^filter fasttext: the training diverges at learning_rate=100\. Take a lower"
+    ):
+        fitted(make_filter("fasttext[learning_rate=100]"), no_signal)
+
+
 # ---------------------------------------------------------------------------------------------- transformer
 
 
