@@ -33,7 +33,8 @@ class EncoderFilter:
     one."""
     strengths: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
     """Inverses of the L2 penalty (scikit-learn's `C`), on standardised features, that are tried on whole groups held
-    aside of the fit; one alone is taken as it is. A fit of a few hundred rows wants another than one of thousands."""
+    aside of the fit; one alone is taken as it is. A fit of a few hundred rows wants another than one of thousands. With
+    fewer than 10 groups none is tried, and the one nearest to 0.01 is taken."""
     choosing_share: float = 0.2
     """Share of the fitted candidates, whole groups, on which the strength is chosen; all are learnt from afterwards."""
     max_length: int = 128
@@ -114,12 +115,12 @@ class EncoderFilter:
 
         strengths = sorted(self.strengths)
         if len(strengths) == 1 or len(np.unique(groups)) < _FEWEST_GROUPS:
-            return strengths[0] if len(strengths) == 1 else _PLAIN
+            return _plainest(strengths)
         learn, stop = hold_aside(groups, round(self.choosing_share * len(groups)), rng=rng)
         known = np.unique(labels[learn])
         stop = stop[np.isin(labels[stop], known)]
         if len(known) < 2 or not len(stop):
-            return _PLAIN
+            return _plainest(strengths)
         losses: list[float] = []
         for strength in strengths:
             regression = _regression(strength, features[learn], labels[learn])
@@ -156,6 +157,11 @@ class EncoderFilter:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+def _plainest(strengths: Sequence[float]) -> float:
+    """The one of `strengths` that is nearest to `_PLAIN`, in times as much."""
+    return min(strengths, key=lambda strength: abs(np.log(strength / _PLAIN)))
+
+
 def _regression(strength: float, features: np.ndarray, labels: np.ndarray) -> Any:
     from sklearn.linear_model import LogisticRegression
 
@@ -165,7 +171,7 @@ def _regression(strength: float, features: np.ndarray, labels: np.ndarray) -> An
 _FEWEST_GROUPS = 10
 """Groups without which no strength is chosen."""
 _PLAIN = 0.01
-"""The strength where none can be chosen."""
+"""The strength where none can be chosen, as far as it is among those asked for."""
 _SMALLEST = 1e-8
 """A feature that varies less is the same for all."""
 _MOST_STEPS = 1000

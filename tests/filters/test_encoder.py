@@ -111,6 +111,16 @@ def test_the_strength_is_that_of_the_lowest_loss_on_groups_held_aside(tiny_bert:
     assert few == 0.01, "five groups are too few to choose by"
 
 
+@pytest.mark.parametrize(("strengths", "taken"), [((5.0, 50.0), 5.0), ((1e-5, 1e-4), 1e-4), ((1e-3, 0.02), 0.02)])
+def test_with_few_groups_the_strength_is_one_that_was_asked_for(
+    tiny_bert: str, strengths: tuple[float, ...], taken: float
+) -> None:
+    pool = made_pool()
+    made = EncoderFilter(model=tiny_bert, strengths=strengths, device="cpu")
+    made.fit(view_of(pool, np.arange(5)), rng=np.random.default_rng(0))
+    assert made.fit_record() == {"strength": taken}
+
+
 def test_with_a_first_sentence_the_pair_is_read_and_with_other_inputs_it_is_not(tiny_bert: str) -> None:
     with_first, without = made_pool(sent1="yes"), made_pool()
 
