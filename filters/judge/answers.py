@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import Any
@@ -55,7 +55,7 @@ def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | 
     """
     either = "|".join(map(re.escape, names))
     plain = _from_json(text)
-    folded = 0 if len(names[0]) == 1 else re.IGNORECASE  # "a" is an article
+    folded = re.IGNORECASE if _in_any_case(names) else 0
     begins = re.match(rf"[\W_]*({either})(?=[\W_]*$|[*_]*(?:[).:,;!\]\"\n]|'(?!\w))|\s+[-–—(]|[*_]+\s)", plain, folded)
     says = rf"\b(?i:answer|option|choice)(?i: is)?[\s:*_\"'(]*({either})(?![\w'])"
     said = [] if is_cut else list(re.finditer(says, plain, folded))
@@ -68,6 +68,11 @@ def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | 
     found = {place[1] for place in places}
     index = {name.casefold(): i for i, name in enumerate(names)}
     return index[found.pop().casefold()] if len({one.casefold() for one in found}) == 1 else None
+
+
+def _in_any_case(names: Sequence[str]) -> bool:
+    """Whether `names` may be written in small letters or capitals: letters may not, since "a" is an article."""
+    return len(names[0]) > 1
 
 
 def _from_json(text: str) -> str:
@@ -85,19 +90,20 @@ def _token_shares(answer: Answer, names: Sequence[str], named: int) -> np.ndarra
     """(len(names),) probabilities of the first token, among `names` alone; None where the server gives none, or the
     first token is not what was read."""
     first = _first_token(answer)
-    if first is None or _bare(first[0]) != names[named].casefold():
+    folded: Callable[[str], str] = str.casefold if _in_any_case(names) else str
+    if first is None or folded(_bare(first[0])) != folded(names[named]):
         return None
     found = np.zeros(len(names))
-    index = {name.casefold(): i for i, name in enumerate(names)}
+    index = {folded(name): i for i, name in enumerate(names)}
     for token, logprob in first[1]:
-        if _bare(token) in index:
-            found[index[_bare(token)]] += math.exp(min(0.0, logprob))
+        if folded(_bare(token)) in index:
+            found[index[folded(_bare(token))]] += math.exp(min(0.0, logprob))
     return found / found.sum() if found.sum() > 0 else None
 
 
 def _bare(token: str) -> str:
     """A token without the blanks and marks that tokenizers keep with it."""
-    return token.strip().strip("().:*\"'ĠĊ▁").casefold()
+    return token.strip().strip("().:*\"'ĠĊ▁")
 
 
 def _first_token(answer: Answer) -> tuple[str, list[tuple[str, float]]] | None:

@@ -153,6 +153,13 @@ def test_log_probabilities_give_shares_among_the_names_alone() -> None:
     np.testing.assert_allclose(shares_of(answer, ABCD), [1 / 3, 2 / 3, 0, 0])
 
 
+def test_an_article_is_no_letter_and_yes_is_yes_in_any_case() -> None:
+    answer = chat_answer("B", {"B": 0.4, " a": 0.3, "A": 0.1})
+    np.testing.assert_allclose(shares_of(answer, ABCD), [0.2, 0.8, 0, 0])
+    answer = chat_answer("Yes", {"Yes": 0.4, " yes": 0.2, "no": 0.2})
+    np.testing.assert_allclose(shares_of(answer, YES_NO), [0.75, 0.25])
+
+
 def test_completions_give_the_same_shares() -> None:
     logprobs = {"tokens": [" B"], "top_logprobs": [{" B": np.log(0.4), " A": np.log(0.2), "The": np.log(0.4)}]}
     answer = Answer({"choices": [{"text": " B", "logprobs": logprobs}]})
