@@ -18,7 +18,8 @@ from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
 from swag_af.filters.contract import fields_of
 from swag_af.filters.frozen import FrozenEncoder
-from swag_af.filters.strings import Inputs, check_inputs, sides_of
+from swag_af.filters.pretrained import second_sentences_within
+from swag_af.filters.strings import Inputs, check_inputs, pieces_of
 from swag_af.nn.pretrained import contents_of
 
 
@@ -38,7 +39,7 @@ class EncoderFilter:
     choosing_share: float = 0.2
     """Share of the fitted candidates, whole groups, on which the strength is chosen; all are learnt from afterwards."""
     max_length: int = 128
-    """Tokens of a text; what is longer is cut."""
+    """Tokens of a text; of a longer one the beginning of its start is cut, and at the end what is longer without."""
     most_kept: int = 400_000
     """Texts whose vectors are kept (of 384 numbers: 600 MB); beyond that, texts are encoded whenever they are read."""
     device: str = "auto"
@@ -77,12 +78,21 @@ class EncoderFilter:
         if n < 1 or m < 2:
             raise InputError(f"filter encoder needs rows of 2 candidates or more to fit; this view is {n} x {m}.")
         labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
-        self.fit_classes(*sides_of(view, self.inputs), labels, 2, np.repeat(view.groups, m), rng=rng)
+        self.fit_classes(*self._sides(view), labels, 2, np.repeat(view.groups, m), rng=rng)
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) log-odds of gold."""
-        scores = self.score_classes(*sides_of(view, self.inputs))  # (q, 2)
+        scores = self.score_classes(*self._sides(view))  # (q, 2)
         return (scores[:, 1] - scores[:, 0]).reshape(view.shape)
+
+    def _sides(self, view: View) -> tuple[list[str], list[str]]:
+        """First sentences and second ones, q of each; where these are too long, as much of the start as there is room
+        for before a whole ending."""
+        self.check()
+        assert self._encoder is not None
+        pieces = pieces_of(view, self.inputs)
+        rooms = np.full(len(pieces.endings), self._encoder.room)
+        return pieces.firsts, second_sentences_within(self._encoder.tokenizer, pieces, rooms)
 
     def fit_classes(
         self,

@@ -58,6 +58,11 @@ class FrozenEncoder:
                 self._pooled(self.tokenizer(["a"], truncation=True), np.zeros(1, np.int64), STEP)
         self.cache = self._cache()
 
+    @property
+    def room(self) -> int:
+        """Tokens of a text that it reads, special ones aside."""
+        return int(self.tokenizer.model_max_length - self.tokenizer.num_special_tokens_to_add())
+
     def vectors(self, texts: list[str]) -> np.ndarray:
         """(t, D) float32, of an empty text those of a blank; what the cache has is not encoded."""
         known = self.cache.find(texts) if self.cache else {}

@@ -4,6 +4,7 @@ All functions return `q` = n * m strings, row by row. Nothing is learned here.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -26,14 +27,30 @@ def endings(view: View) -> list[str]:
 def second_sentences(view: View) -> list[str]:
     """Start and ending as a person reads them, one blank between."""
     starts = [context.start for context in view.contexts]
-    return [f"{start} {ending}".strip() for start, row in zip(starts, view.texts, strict=True) for ending in row]
+    return [with_start(start, ending) for start, row in zip(starts, view.texts, strict=True) for ending in row]
 
 
-def sides_of(view: View, inputs: Inputs) -> tuple[list[str], list[str]]:
-    """First texts and second ones, q of each; the first are empty where `inputs` has no context."""
-    n_each = view.shape[1]
-    firsts = [context.sent1 if inputs == "full" else "" for context in view.contexts for _ in range(n_each)]
-    return firsts, endings(view) if inputs == "ending" else second_sentences(view)
+@dataclass(frozen=True)
+class Pieces:
+    """What a pretrained reader sees of q candidates, in pieces."""
+
+    firsts: list[str]
+    """First sentences of the contexts; empty where they are not read."""
+    starts: list[str]
+    """Of the second sentence; empty where they are not read."""
+    endings: list[str]
+
+
+def pieces_of(view: View, inputs: Inputs) -> Pieces:
+    """The pieces of the candidates of `view` that `inputs` has."""
+    every = [context for context in view.contexts for _ in range(view.shape[1])]
+    firsts = [context.sent1 if inputs == "full" else "" for context in every]
+    return Pieces(firsts, ["" if inputs == "ending" else context.start for context in every], endings(view))
+
+
+def with_start(start: str, ending: str) -> str:
+    """The second sentence as a person reads it, one blank between start and ending."""
+    return f"{start} {ending}".strip()
 
 
 def reads_ending_alone(made: object) -> bool:

@@ -29,9 +29,9 @@ from swag_af.filters.pretrained import (
     load_tokenizer,
     padded,
     rate_of_step,
-    tokenized,
+    tokenized_pieces,
 )
-from swag_af.filters.strings import Inputs, check_inputs, sides_of
+from swag_af.filters.strings import Inputs, check_inputs, pieces_of
 from swag_af.nn.device import mixed_precision, pick_device, seeded
 from swag_af.nn.pretrained import contents_of
 from swag_af.nn.training import Adam, batch_size, train_while_better
@@ -58,7 +58,8 @@ class TransformerFilter:
     batch_contexts: int = 16
     """Contexts a gradient step at most."""
     max_length: int = 128
-    """Tokens of context and candidate together; what is longer loses tokens at the end of its longer part."""
+    """Tokens of context and candidate together; what is longer loses the end of its first sentence and the beginning of
+    its start, so that endings stay whole as far as there is room."""
     inputs: Inputs = "full"
     """What it reads: `ending`; `second`, start and ending, as SWAG's filters do; or `full`, the context's first
     sentence too, as the first text of a pair."""
@@ -151,8 +152,7 @@ class TransformerFilter:
 
     def _read(self, view: View, tokenizer: Any) -> list[dict[str, list[int]]]:
         """The q candidates as token ids and what goes with them, unpadded."""
-        firsts, seconds = sides_of(view, self.inputs)
-        return tokenized(tokenizer, *([firsts, seconds] if self.inputs == "full" else [seconds]))
+        return tokenized_pieces(tokenizer, pieces_of(view, self.inputs), as_pairs=self.inputs == "full")
 
     def _train(
         self, network: Any, texts: "_Texts", train: np.ndarray, stop: np.ndarray, rate: float, rng: np.random.Generator

@@ -47,9 +47,11 @@ from swag_af.filters import (
 )
 from swag_af.filters.characters import character_counts
 from swag_af.filters.fast_text import FastTextFilter
+from swag_af.filters.pretrained import load_tokenizer, second_sentences_within, tokenized, tokenized_pieces
 from swag_af.filters.registry import parse_schedule
 from swag_af.filters.strings import endings, second_sentence_tokens, second_sentences
 from swag_af.filters.transformer import Trial
+from swag_af.nn.pretrained import read_config
 
 N_TRAIN, N_TEST, N_COLUMNS = 160, 160, 4
 CHANCE = 1 / N_COLUMNS
@@ -439,6 +441,12 @@ def test_a_training_of_fasttext_that_diverges_is_told_in_one_line(no_signal):
 # ---------------------------------------------------------------------------------------------- transformer
 
 
+@pytest.fixture(scope="module")
+def tokenizer(tiny_bert):
+    """It cuts at 32 tokens."""
+    return load_tokenizer(tiny_bert, read_config(tiny_bert), 32)
+
+
 def test_only_a_filter_that_sees_the_context_finds_what_stands_there(tiny_bert):
     """Gold does what the context says, its negatives do the other thing; over all rows both are as frequent."""
     contexts, negatives = [], []
@@ -467,6 +475,61 @@ def test_the_transformer_keeps_its_best_epoch_and_leaves_torch_as_it_was(tiny_be
     kept = float(torch.nn.functional.cross_entropy(scores, torch.zeros(8, dtype=torch.long)))
     assert kept == pytest.approx(min(filter.chosen.held_out_losses), abs=1e-5)
     assert not filter._fitted[0].training
+
+
+def made_pieces(rng, sizes):
+    """A first sentence, a start and an ending of each of `sizes`, numbers of letters that are a token each."""
+    sides = ([" ".join(rng.choice(list("abcdefgh"), n)) for n in side] for side in zip(*sizes, strict=True))
+    return strings.Pieces(*map(list, sides))
+
+
+SIZES = st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(1, 40))
+
+
+@settings(max_examples=30)
+@given(st.lists(SIZES, min_size=1, max_size=6), st.integers(0, 999))
+def test_endings_stay_whole_as_far_as_there_is_room(tokenizer, sizes, seed):
+    pieces, room = made_pieces(np.random.default_rng(seed), sizes), 32 - 3
+    found = tokenized_pieces(tokenizer, pieces, as_pairs=True)
+    texts = [strings.with_start(*both) for both in zip(pieces.starts, pieces.endings, strict=True)]
+    as_ever = tokenized(tokenizer, pieces.firsts, texts)
+    for (n_first, n_start, n_ending), one, before, ending in zip(sizes, found, as_ever, pieces.endings, strict=True):
+        n_seconds = sum(one["token_type_ids"]) - 1
+        assert len(one["input_ids"]) == min(n_first + n_start + n_ending, room) + 3
+        if n_first + n_start + n_ending <= room or n_start + n_ending <= room // 2:
+            assert one == before
+        if n_ending < room:
+            assert tokenizer.decode(one["input_ids"]).removesuffix(" [SEP]").endswith(ending)
+            half = max(room - n_first, room // 2)
+            assert n_seconds == min(n_start + n_ending, max(half, n_ending)), (
+                "no more of the start is lost than need be"
+            )
+
+
+@settings(max_examples=30)
+@given(st.lists(SIZES, min_size=1, max_size=6), st.integers(0, 999))
+def test_a_second_sentence_loses_the_fewest_words_of_its_start(tokenizer, sizes, seed):
+    """The slow twin leaves out one word after another."""
+    pieces, room = made_pieces(np.random.default_rng(seed), sizes), 32 - 2
+    found = second_sentences_within(tokenizer, pieces, np.full(len(sizes), room))
+    for text, start, ending in zip(found, pieces.starts, pieces.endings, strict=True):
+        left = start.split()
+        while left and len(left) + len(ending.split()) > room:
+            del left[0]
+        assert text == " ".join([*left, ending])
+    alone = tokenized_pieces(tokenizer, pieces, as_pairs=False)
+    assert alone == tokenized(tokenizer, found)
+
+
+@pytest.mark.parametrize("inputs", ["second", "full"])
+@pytest.mark.parametrize("kind", [EncoderFilter, TransformerFilter])
+def test_a_long_start_leaves_the_endings_that_tell_candidates_apart(tiny_bert, kind, inputs):
+    """It cut them off, and all candidates of a row were a tie."""
+    contexts = [Context("a b", " ".join("cdefghij" * 12), f"smiles {i}") for i in range(12)]
+    negatives = [[f"frowns {i} {letter}" for letter in "abc"] for i in range(12)]
+    pool = CandidatePool.from_texts(contexts, negatives, tagger="none")
+    scores = fitted(kind(model=tiny_bert, inputs=inputs, device="cpu"), pool, n=12).score(view_of(pool))
+    assert (np.ptp(scores, axis=1) > 0).all()
 
 
 def test_a_candidate_longer_than_the_model_is_cut(tiny_bert):
