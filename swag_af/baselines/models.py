@@ -125,9 +125,15 @@ class Row:
             return {}
         made = self.make()
         found = asdict(made.settings) if isinstance(made, FastTextModel) else settings_of(made)
-        apart = ("device", "" if self.path is None else getattr(made, "argument", ""))
-        kept = {name: _plain(value) for name, value in found.items() if name not in apart}
-        return kept if self.path is None else kept | {"files": sha256_tree(self.path)}
+        kept = {name: _plain(value) for name, value in found.items() if name != "device"}
+        named = getattr(made, "argument", "")
+        if self.path is None or named not in kept:
+            return kept
+        if str(found[named]) == REGISTRY.parted(self.name)[1]:
+            files = sha256_tree(self.path)
+        else:  # it says which of its files decide
+            files = found[named] if isinstance(found[named], str) else sha256_json(found[named])
+        return {name: value for name, value in kept.items() if name != named} | {"files": files}
 
 
 def rows_asked(options: BaselinesOptions, instances: Instances) -> tuple[list[Row], list[str]]:

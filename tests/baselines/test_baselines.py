@@ -360,13 +360,26 @@ def test_an_encoder_is_told_by_its_files_and_not_by_its_path(data: Path, tmp_pat
     assert found == "encoder[here/tiny]"
 
 
+def test_a_file_that_decides_nothing_leaves_a_model_the_same(data: Path, tmp_path: Path) -> None:
+    """A README in its folder had the table refused."""
+    model = save_tiny_bert(tmp_path / "tiny")
+    asked = options(data, tmp_path / "out", models=f"encoder[{model}]", inputs="ending", seeds=1)
+    run_grid(asked)
+    before = files_of(tmp_path / "out")
+    (Path(model) / "README.md").write_text("mine")
+    run_grid(asked)
+    assert files_of(tmp_path / "out") == before
+    (Path(model) / "vocab.txt").write_text((Path(model) / "vocab.txt").read_text() + "\nmore")
+    with pytest.raises(InputError, match="have different files"):
+        run_grid(asked)
+
+
 def test_two_models_of_one_name_are_refused_and_settings_are_in_a_name(data: Path, tmp_path: Path) -> None:
     """Their figures were averaged as if they were seeds of one."""
     models = [tmp_path / name / "here" / "tiny" for name in ("a", "b")]
-    for letters, model in zip(("abcdefgh", "ijklmnop"), models, strict=True):
+    for seed, model in enumerate(models):
         model.parent.mkdir(parents=True)
-        save_tiny_bert(model)
-        (model / "README.md").write_text(letters)
+        save_tiny_bert(model, seed)
     both = f"encoder[{models[0]}],encoder[{models[1]}]"
     with pytest.raises(InputError, match=r"are both encoder\[here/tiny\] in the table"):
         run_baselines(options(data, tmp_path / "out", models=both, inputs="ending"))
