@@ -6,6 +6,7 @@ KEY tells apart guards, their settings, the pool and what is asked, so blocks of
 scores of guards that the pool has already are taken from there.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,6 +93,11 @@ def scores_of(asked: Asked, chosen: list[Chosen], work: Path) -> Iterator[tuple[
             made[np.arange(end - begin)[:, None], columns, i] = read_array(_file(work, asked, one, (begin, end)))
         made[:, 0] = np.nan
         yield (begin, end), made
+
+
+def is_of_blocks(name: str) -> bool:
+    """Whether a folder of that name is one of blocks, as `_file` names them."""
+    return re.fullmatch(r"[0-9a-f]{16}", name) is not None
 
 
 def _file(work: Path, asked: Asked, one: Chosen, block: Rows) -> Path:

@@ -14,7 +14,7 @@ import numpy as np
 from swag_af.data.errors import ExhaustedError, InputError, takes_options
 from swag_af.data.files import read_array, read_json, remove, replacing, write_array, write_json
 from swag_af.data.locks import alone
-from swag_af.data.manifests import MANIFEST, check_replaceable
+from swag_af.data.manifests import MANIFEST, check_replaceable, made_by_others
 from swag_af.data.own_code import said_of
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
 from swag_af.data.pool.guarded import BEFORE, ROWS_DROPPED, guard_counts
@@ -26,7 +26,7 @@ from swag_af.guarding.checking import checked
 from swag_af.guarding.contract import GUARDS, Chosen, chosen_guards
 from swag_af.guarding.estimate import Estimate, estimate
 from swag_af.guarding.options import NONE, GuardOptions
-from swag_af.guarding.scoring import Asked, score_all, scores_of
+from swag_af.guarding.scoring import Asked, is_of_blocks, score_all, scores_of
 
 WORK = "guarding"
 """The folder of blocks while guards are asked."""
@@ -58,6 +58,8 @@ def _guarded(options: GuardOptions) -> CandidatePool:
     if options.by == NONE:
         return _unguarded(pool)
     work = options.pool / WORK if options.out is None else options.out.with_name(f"{options.out.name}.{WORK}")
+    if options.out is not None:
+        _check_ours(work)
     if options.out is not None and options.out.exists() and not options.force:
         remove(work)  # of a run that was killed when the copy stood
     if options.out is None and (work / WHOLE).exists():
@@ -75,6 +77,13 @@ def _guarded(options: GuardOptions) -> CandidatePool:
         guarded = _kept(pool, arrays, records, options)
     remove(work)
     return guarded
+
+
+def _check_ours(work: Path) -> None:
+    """Raise InputError where `work`, which is removed in the end, holds anything but folders of blocks."""
+    is_folder = work.is_dir() and all(is_of_blocks(path.name) for path in work.iterdir())
+    if work.exists() and not is_folder:
+        raise made_by_others("guard", work)
 
 
 def guard_estimate(options: GuardOptions) -> list[Estimate]:

@@ -475,6 +475,19 @@ def test_what_is_counted_over_all_rows_is_counted_again_for_those_that_are_left(
     assert not {"shared_texts", "surface"} & set(saved.manifest)
 
 
+def test_a_folder_of_others_beside_the_copy_is_left_alone(folder: Path, tmp_path: Path) -> None:
+    """Scores wait in it, and it is removed in the end."""
+    notes = tmp_path / f"kept.{WORK}" / "notes.txt"
+    notes.parent.mkdir()
+    notes.write_text("mine")
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"kept\.guarding: this is there, and was not made by guard"):
+            guard(GuardOptions(folder, "even", out=tmp_path / "kept"))
+        assert notes.read_text() == "mine"
+        (tmp_path / "kept").mkdir(exist_ok=True)
+    assert not list((tmp_path / "kept").iterdir())
+
+
 def test_only_what_a_run_assigns_is_asked_about(folder: Path, tmp_path: Path) -> None:
     run = filter_pool(CandidatePool.open(folder), HashFilter(), OPTIONS, out=tmp_path / "run")
     made = guard(GuardOptions(folder, "even", only_assigned=tmp_path / "run"))
