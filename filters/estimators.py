@@ -112,6 +112,12 @@ MOST_FITTED = 100_000
 """Rows that a regression on n-grams learns from, at most: with ten candidates each about 2 GB of counts."""
 
 
+MOST_BUCKETS = 1 << 26
+"""Columns of counts, at most: a weight each is half a gigabyte."""
+WEAKEST, STRONGEST = 1e-15, 1e15
+"""Beyond these liblinear goes on for minutes, and ends where it ends at these."""
+
+
 @dataclass(kw_only=True)
 class _Counted(ABC):
     """What `NgramFilter` and `CharFilter` share: a logistic regression on counts that a subclass makes."""
@@ -151,6 +157,10 @@ class _Counted(ABC):
         """Raise InputError for a setting out of its range."""
         if min(self.longest, self.n_buckets) < 1 or self.strength <= 0:
             raise InputError(f"filter {self.name}: longest and n_buckets must be 1 or more, strength above 0.")
+        if self.n_buckets > MOST_BUCKETS or not WEAKEST <= self.strength <= STRONGEST:
+            raise InputError(
+                f"filter {self.name}: n_buckets at most {MOST_BUCKETS:,}, strength from {WEAKEST:g} to {STRONGEST:g}."
+            )
 
     def _weighted(self) -> list[Any]:
         """The last steps of the unfitted pipeline: tf-idf, logistic regression."""
