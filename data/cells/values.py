@@ -111,9 +111,12 @@ def _several(stem: str, record: Record) -> tuple[str, ...]:
     return names if len(names) > 1 and any(name in record for name in names) else ()
 
 
+_PLAIN = str | int | float | None
+
+
 def as_list(value: Any, name: str) -> list[Any]:
-    """The list in a cell: a list as it is, one in a string (JSON, or as Python writes texts), the texts of an object,
-    or a single text."""
+    """The list in a cell: a list as it is, one in a string (JSON, or as Python writes texts), what is in an object of
+    texts or numbers, or a single text."""
     if isinstance(value, str):
         try:
             parsed = json_value(value) if value.lstrip().startswith("[") else value
@@ -126,7 +129,7 @@ def as_list(value: Any, name: str) -> list[Any]:
         return parsed if isinstance(parsed, list) else [value]
     if value is None or isinstance(value, float):
         return []
-    if isinstance(value, Mapping) and any(value.values()) and all(isinstance(v, str | None) for v in value.values()):
+    if isinstance(value, Mapping) and any(value.values()) and all(isinstance(v, _PLAIN) for v in value.values()):
         return list(value.values())
     if not isinstance(value, Iterable) or isinstance(value, Mapping | bytes):
         raise RowError(f"has {name} that are no list of texts")

@@ -7,6 +7,7 @@ Reading order (each file imports only those named before it):
     recycling   options that are right in one question and wrong in another
     grouping    what no fold may separate: named groups, or texts that are shared or nearly so
     options     which column holds what
+    names       what columns of others are called, and which names belong together
     layouts     files that names of columns alone do not tell: SWAG, NLVR2, VCR, contrast sets, logs of lm-eval ...
     tagged      texts that are lists of words and of numbers of objects, as in VCR
     plan        how the rows of a source are read

@@ -1,23 +1,21 @@
 """Which column of a file holds what, told by the names of the columns and by what the first rows have in them.
 
-Names compare without case, blanks, `_` and `-`. Of several candidates the first in the tables below counts that holds
-what it should. Columns that the user named are taken as they are.
+Of several candidates the first in the tables of `names` counts that holds what it should. Columns that the user named
+are taken as they are.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Any
 
 from swag_af.data.cells.labelled import IDS
-from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, number_of
+from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, number_of, plain
 from swag_af.data.cells.values import (
     did_you_mean,
     listed,
     names_of_options,
-    numbered_columns,
     optional,
     text_of,
     texts_of,
@@ -29,6 +27,31 @@ from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout
 from swag_af.data.instances.layouts.table import FIRST, check_layout, layout_of
+from swag_af.data.instances.names import (
+    ANSWERS,
+    CLASSES,
+    CONTEXTS,
+    CONTRAST_SETS,
+    GOLDS,
+    GROUPS,
+    LABELS,
+    MEDIA,
+    NEGATIVES,
+    OPTIONS,
+    PAIRS,
+    PASSAGES,
+    QUESTION_IDS,
+    QUESTIONS,
+    SOURCES,
+    SPLITS,
+    STAGE_NAMES,
+    TEXTS,
+    VARIANTS,
+    from_a_on,
+    key_of,
+    lists_by_key,
+    within,
+)
 from swag_af.data.instances.options import AUTO, InstanceColumns, ReadingOptions
 from swag_af.data.instances.plan import Plan, plain_rows, shortly
 from swag_af.data.instances.tagged import tagged_columns
@@ -38,70 +61,6 @@ N_SAMPLE = 200
 """How many rows are looked at."""
 N_CONSTANT = 10
 """From how many rows on options that never differ are classes."""
-
-OPTIONS = (
-    *("choices.text", "question.choices.text", "choices", "options", "endings", "candidates", "alternatives"),
-    *("answerchoices", "mc1targets.choices", "answers", "ending", "choice", "option", "alternative", "candidate"),
-    *("sol", "solution", "answer", "hyp", "hypothesis", "opt", "op", "a", "", "randomfifthsentencequiz", "quiz"),
-)
-"""Of options; a name of numbered or lettered columns stands for them all, none for A, B, C."""
-LABELS = (
-    *("label", "labels", "answerkey", "answeridx", "answerindex", "correctindex", "correctanswerindex", "goldindex"),
-    *("goldlabel", "answerlabel", "gold", "correctoption", "correctchoice", "correctchoiceidx", "correctchoiceindex"),
-    *("correctansweridx", "correctanswerid", "correctoptionidx", "correctoptionindex", "cop", "answer", "correct"),
-    *("correctanswer", "target", "key", "mc1targets.labels", "answerrightending", "output", "solution", "rightanswer"),
-)
-"""Of what says which option is right."""
-GOLDS = ("gold", "goldending", "correctanswer", "bestanswer", "rightanswer", "correct", "sentencegood", "right")
-ANSWERS = ("answers", "answer", "answer.aliases", "answer.value", "aliases", "answeraliases", "possibleanswers")
-"""What may hold answers in free text, without others to choose from."""
-NEGATIVES = (
-    *("negatives", "negative", "distractors", "distractor", "incorrectanswers", "incorrectanswer", "wronganswers"),
-    *("wronganswer", "incorrect", "sentencebad", "wrong"),
-)
-CONTEXTS = (
-    *("question.stem", "questionstem", "question", "goal", "stem", "query", "problem", "prompt", "sent1", "ctx"),
-    *("startphrase", "inputsentence", "obs", "context", "sentence", "premise", "passage", "article", "story", "text"),
-    *("input", "instruction"),
-)
-QUESTIONS = ("question.stem", "questionstem", "question", "stem", "query", "problem", "prompt")
-"""Contexts that may have a passage before them."""
-PASSAGES = ("passage", "article", "context", "paragraph", "story", "text", "premise", "document", "background")
-PAIRS = (
-    *(("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("text1", "text2")),
-    *(("texta", "textb"), ("sentencea", "sentenceb"), ("passage", "question"), ("question", "sentence")),
-)
-"""Of pairs with classes."""
-TEXTS = (
-    "sentence",
-    "text",
-    "review",
-    "content",
-    "tweet",
-    "comment",
-    "headline",
-    "statement",
-    "claim",
-    "input",
-    "question",
-)
-CLASSES = (
-    *("goldlabel", "label", "labels", "labeltext", "class", "category", "sentiment", "stance", "entailmentlabel"),
-    *("entailmentjudgment", "isduplicate", "polarity", "type", "target", "output", "answer"),
-)
-"""Of classes."""
-GROUPS = (
-    "matchfold",  # answers are recycled within it, as in VCR
-    *("video", "videoid", "videoname", "sourceid", "group", "groupid", "imageset", "setid", "passageid", "articleid"),
-    *("storyid", "documentid", "contextid", "paragraphid", "promptid", "captionid", "movie"),
-)
-MEDIA = ("media", "image", "img", "imgfn", "imageid", "imageurl", "imagepath", "imagefile")
-SPLITS = ("split",)
-SOURCES = ("goldsource",)
-CONTRAST_SETS = ("contrastset", "contrastsetid")
-VARIANTS = ("variant",)
-STAGE_NAMES = ("stage",)
-QUESTION_IDS = ("questionid",)
 
 
 def plan_of(source: Source, reading: ReadingOptions) -> Plan:
@@ -170,11 +129,11 @@ class _Look:
         self.fixed = fixed
         self.source = source
         names = list(dict.fromkeys(name for row in rows for name in row))
-        dotted = list(dict.fromkeys(name for row in rows for name in _within(row)))
+        dotted = list(dict.fromkeys(name for row in rows for name in within(row)))
         self.rows = [with_nested(row, dotted) for row in rows]
         self.names = (*names, *dotted)
-        self.by_key = {**_lists_by_key(names), **{_key(name): name for name in reversed(self.names)}}
-        self.lists_by_key = _lists_by_key(names)
+        self.by_key = {**lists_by_key(names), **{key_of(name): name for name in reversed(self.names)}}
+        self.lists_by_key = lists_by_key(names)
 
     def check_named(self, named: Mapping[str, str]) -> None:
         """Raise InputError naming the columns that the user named and that are not there."""
@@ -188,14 +147,16 @@ class _Look:
     def is_there(self, name: str) -> bool:
         """Whether the columns are there; of lettered ones later rows may have more than these."""
         parts = [part.strip() for part in name.split(",")]
-        if len(parts) > 2 and _from_a_on(parts) == parts:
+        if len(parts) > 2 and from_a_on(parts) == parts:
             return {*parts[:2]} <= {*self.names}
         return bool(set(listed(name, self.names))) and set(listed(name, self.names)) <= set(self.names)
 
     def choices(self, *, are_asked_for: bool) -> Found | None:
         """The columns of questions with options; None where there are none, or where they are not asked for and the
         options may be classes."""
-        endings = self.pick("endings_column", OPTIONS, self.may_be_options) or self.refuse_other_options()
+        endings = self.pick("endings_column", OPTIONS, self.may_be_options) or self.refuse_other_options(
+            are_asked_for=are_asked_for
+        )
         negatives = self.pick("negatives_column", NEGATIVES, self.has_texts)
         gold = self.pick("gold_column", (*GOLDS, *(["answer"] if negatives else [])), self.has_text)
         golds = {"gold_column": gold, "negatives_column": negatives}
@@ -218,18 +179,28 @@ class _Look:
             )
         return "choices", marked | self.before_options(set(marked.values())) | self.about()
 
-    def refuse_other_options(self) -> str:
-        """Raise InputError where what is called options is a list of something else than texts; else empty."""
+    def refuse_other_options(self, *, are_asked_for: bool) -> str:
+        """Raise InputError where what is called options is a list of something else than texts, or numbers in any form
+        that would be options if they were texts; else empty."""
         for name in (found for key in OPTIONS for found in self.called(key)):
             cell = self.rows[0].get(name)
             if isinstance(cell, list) or (isinstance(cell, str) and cell.lstrip().startswith("[")):
-                try:
-                    texts_of(self.rows[0], name)
-                except RowError as fault:
-                    raise InputError(
-                        f"{self.source.path}: the first row {fault}. Make a list of texts of them."
-                    ) from None
+                self.refuse_no_texts(name, self.rows[:1], "Make a list of texts of them.")
+        look = _Look([_in_quotes(row) for row in self.rows], self.fixed, self.source)
+        options = look.pick("endings_column", OPTIONS, look.may_be_options)
+        if options and (are_asked_for or look.pick("label_column", LABELS, partial(look.says_which, options=options))):
+            or_else = "" if are_asked_for else ", or, if these are texts with classes, say --kind classes"
+            self.refuse_no_texts(options, self.rows, f"Make texts of them{or_else}.")
         return ""
+
+    def refuse_no_texts(self, name: str, rows: Sequence[Record], advice: str) -> None:
+        """Raise InputError with what the first of `rows` that has something else than texts under `name` has there."""
+        for i, row in enumerate(rows):
+            try:
+                texts_of(row, name)
+            except RowError as fault:
+                which = "the first row" if i == 0 else "a row"
+                raise InputError(f"{self.source.path}: {which} {fault}. {advice}") from None
 
     def refuse_lists_in_a_text(self, gold: str, negatives: str) -> None:
         """Raise InputError where cells that were not named seem to hold several wrong answers in one text."""
@@ -256,9 +227,9 @@ class _Look:
         """Where the context, a passage before it and the start of the options are."""
         context = self.pick("context_column", CONTEXTS, lambda name: name not in taken and self.has_text(name))
         taken = taken | {context}
-        asks = _key(context) in QUESTIONS
+        asks = key_of(context) in QUESTIONS
         passage = self.pick("passage_column", PASSAGES, lambda name: asks and name not in taken and self.has_text(name))
-        start = self.pick("start_column", ("start",), lambda name: _key(context) == "sent1" and self.has_text(name))
+        start = self.pick("start_column", ("start",), lambda name: key_of(context) == "sent1" and self.has_text(name))
         return {"context_column": context, "passage_column": passage, "start_column": start}
 
     def classes(self) -> Found | None:
@@ -275,7 +246,7 @@ class _Look:
 
     def refuse_free_answers(self, label: str, texts: Mapping[str, str]) -> None:
         """Raise InputError where what is called classes is an answer of its own to each question."""
-        asked = _key(texts.get("text_column", "")) in QUESTIONS and label != self.fixed.get("label_column")
+        asked = key_of(texts.get("text_column", "")) in QUESTIONS and label != self.fixed.get("label_column")
         answers = [str(optional(row, label)) for row in self.rows if optional(row, label) is not None]
         if asked and len(answers) >= N_CONSTANT and 2 * len(set(answers)) > len(answers):
             raise self.no_wrong_answers(label)
@@ -460,42 +431,14 @@ def _mostly(rows: Sequence[Record], holds: Callable[[Record], bool], *, any_row:
     return n > 0 if any_row else 2 * n >= len(rows) and n > 0
 
 
-def _key(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]", "", name.lower())
-
-
-def _within(record: Mapping[str, Any], depth: int = 2) -> Iterator[str]:
-    """The dotted names of what is within the cells of a row."""
-    for name, value in record.items():
-        inner = value if isinstance(value, Mapping) else None
-        if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
-            inner = dict.fromkeys(value[0])
-        if inner is not None and "." not in name:
-            yield from (f"{name}.{key}" for key in inner)
-            yield from (f"{name}.{deeper}" for deeper in (_within(inner, depth - 1) if depth else ()))
-
-
-def _lists_by_key(names: Iterable[str]) -> dict[str, str]:
-    """What numbered and lettered columns are called together: `a` for a0, a1 ...; `opA,opB` for those two, and
-    `answer1,answer2` where there is an `answer` too."""
-    names = tuple(names)
-    numbered, lettered = dict[str, str](), dict[str, list[str]]()
-    for name in names:
-        if (found := re.fullmatch(r"(.*?)[-_ ]?\d+", name)) and found[1]:
-            columns = [one for _, one in numbered_columns(found[1], names)]
-            if len(columns) > 1:  # answer1 and answer2 beside a column answer, which says which is right
-                numbered.setdefault(_key(found[1]), ",".join(columns) if found[1] in names else found[1])
-        if found := re.fullmatch(r"(.*?)([A-Za-z])", name):
-            lettered.setdefault(found[1] + ("a" if found[2].islower() else "A"), []).append(name)
-    runs = {key: _from_a_on(sorted(run)) for key, run in lettered.items()}
-    rows = {key: run for key, run in runs.items() if len(run) > 1}
-    return {_key(key[:-1]): ",".join(run) for key, run in rows.items()} | numbered
-
-
-def _from_a_on(names: Sequence[str]) -> list[str]:
-    """Those of `names`, in their order, that end in A, B and so on without a gap."""
-    in_order = takewhile(lambda one: one[1][-1].upper() == chr(ord("A") + one[0]), enumerate(names))
-    return [name for _, name in in_order]
+def _in_quotes(value: Any) -> Any:
+    """What a table as CSV would have: numbers as texts, within lists and objects, too."""
+    if isinstance(value, Mapping):
+        return {name: _in_quotes(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_in_quotes(one) for one in value]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    return plain(str(value)) if is_number else value
 
 
 def _is_word(value: object) -> bool:

@@ -447,7 +447,11 @@ BAD_ROWS = {
         [GOOD, GOOD | {"negatives": ["a.", True]}],
         "line 2 has a truth value as number 1 of negatives, where a text is due, in quotes",
     ),
-    "negatives in an object": ([GOOD, GOOD | {"negatives": {"a": 1}}], "line 2 has negatives that are no list"),
+    "negatives in an object": ([GOOD, GOOD | {"negatives": {"a": ["b"]}}], "line 2 has negatives that are no list"),
+    "negatives that are numbers in an object": (
+        [GOOD, GOOD | {"negatives": {"a": 1, "b": 2}}],
+        "line 2 has a number as number 0 of negatives, where a text is due, in quotes",
+    ),
     "no negatives": ([GOOD, GOOD | {"negatives": []}], "line 2 has no negatives. .*--drop-empty"),
     "none left": ([GOOD, GOOD | {"negatives": [GOOD["gold"].upper()]}], "line 2 has no negatives that differ"),
     "a number for gold": ([GOOD | {"gold": 7}], "line 1 has a number under gold, where a text is due"),

@@ -396,6 +396,13 @@ def test_options_that_cannot_be_read_are_no_texts_with_classes(tmp_path: Path, n
     assert read(tmp_path, rows, kind="classes").kind == "classes"
 
 
+def test_numbers_beside_a_text_are_no_options_where_no_label_names_one(tmp_path: Path) -> None:
+    rows = [{"text": f"Fine {i}.", "a": i, "b": i / 2, "label": ("pos", "neg")[i % 2]} for i in range(24)]
+    assert read(tmp_path, rows).classes == ("neg", "pos")
+    named = [row | {"label": i % 2} for i, row in enumerate(rows)]
+    assert read(tmp_path, named, kind="classes").classes == ("0", "1")
+
+
 @pytest.mark.parametrize("as_text", [False, True])
 def test_minus_one_may_be_a_class(tmp_path: Path, as_text: bool) -> None:
     labels = (-1, 0, 1)
@@ -782,6 +789,31 @@ BAD: dict[str, tuple[Rows, dict[str, Any], str]] = {
         [{"question": "1 + 1", "choices": [1, 2], "label": 1}],
         {},
         "the first row has a number as number 0 of choices, where a text is due, in quotes",
+    ),
+    "options that are numbers in columns": (
+        [{"question": f"{i} + 1", "A": i, "B": float("nan"), "C": i + 1.0, "answer": "AC"[i % 2]} for i in range(24)],
+        {},
+        "the first row has a number as number 0 of A,B,C, where a text is due, in quotes. .*say --kind classes",
+    ),
+    "options that are numbers in columns, asked for": (
+        [{"question": f"{i} + 1", "A": i, "B": i + 1, "answer": "AB"[i % 2]} for i in range(24)],
+        {"kind": "choices"},
+        "the first row has a number as number 0 of A,B, where a text is due, in quotes. Make texts of them[.]",
+    ),
+    "options that are numbers in numbered columns": (
+        [{"question": f"{i} + 1", "option1": f"{i}", "option2": i + 1, "answer": 1 + i % 2} for i in range(24)],
+        {},
+        "a number as number 1 of option, where a text is due, in quotes",
+    ),
+    "options that are numbers in an object": (
+        [{"question": f"{i} + 1", "options": {"A": "none", "B": i or "no"}, "answer": "AB"[i % 2]} for i in range(24)],
+        {},
+        "a row has a number as number 1 of options, where a text is due, in quotes",
+    ),
+    "options that are numbers but for the first row": (
+        [{"question": f"{i} + 1", "options": [i, 1] if i else ["no", "yes"], "answer": i % 2} for i in range(24)],
+        {},
+        "a row has a number as number 0 of options, where a text is due, in quotes",
     ),
     "answers in free text": (
         [{"question": f"Who {i}?", "answer": f"He {i}."} for i in range(30)],
