@@ -191,11 +191,12 @@ def _is_about_the_file(rows: Sequence[Any]) -> bool:
 
 
 def _open_csv(path: Path) -> Source:
-    """A table parted as `separator_of` finds it, with a header line unless the rows need none."""
+    """A table parted as `separator_of` finds it, with a header line, whose names are those without the blanks around
+    them, unless the rows need none."""
     separator = separator_of(path)
     known = columns_without_header(row for _, row in read_csv(path, separator, quotes=separator != "\t"))
     quotes = separator != "\t" or (not known and _are_quoted(path))
-    header = known or tuple(next(read_csv(path, separator, quotes=quotes), (0, []))[1])
+    header = known or tuple(name.strip() for name in next(read_csv(path, separator, quotes=quotes), (0, []))[1])
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         raise InputError(f"{path}: its header names {', '.join(map(told, repeated))} more than once. Rename one.")

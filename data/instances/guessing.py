@@ -4,10 +4,12 @@ Of several candidates the first in the tables of `names` counts that holds what 
 are taken as they are.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import islice
+from string import ascii_uppercase
 from typing import Any
 
 from swag_af.data.cells.labelled import IDS
@@ -50,6 +52,7 @@ from swag_af.data.instances.names import (
     from_a_on,
     key_of,
     lists_by_key,
+    runs_of,
     within,
 )
 from swag_af.data.instances.options import AUTO, InstanceColumns, ReadingOptions
@@ -79,7 +82,7 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     if found is None and wanted != "choices":
         found = look.classes()
         if found is not None and wanted != "classes":
-            look.refuse_unread_options(set(found[1].values()))
+            look.refuse_unread_options(found[1])
     if found is None:
         raise look.fault(wanted)
     filled = InstanceColumns(**{name: found[1].get(name, "") for name in asdict(reading.columns)})
@@ -251,9 +254,10 @@ class _Look:
         if asked and len(answers) >= N_CONSTANT and 2 * len(set(answers)) > len(answers):
             raise self.no_wrong_answers(label)
 
-    def refuse_unread_options(self, read: set[str]) -> None:
+    def refuse_unread_options(self, found: Mapping[str, str]) -> None:
         """Raise InputError where what looks like texts with classes has a column that says to hold options, and nothing
-        that could be read as such."""
+        that could be read as such, or columns that stand as options would, of which labels name one."""
+        read = {name for column in found.values() for name in listed(column, self.names)}
         looked_for = () if "endings_column" in self.fixed else (*_PLURALS, *NEGATIVES)
         for name in (found for key in looked_for for found in self.called(key)):
             if read.isdisjoint(listed(name, self.names)) and self.has_texts(name):
@@ -262,6 +266,29 @@ class _Look:
                     f'["one", "two"], or a column for each. Write them so, or, if these are texts with classes, say '
                     "--kind classes."
                 )
+        label = found["label_column"]
+        columns = self.unread_run(label, read) if looked_for and label not in self.source.class_names else []
+        if columns:
+            named = ",".join(columns)
+            raise InputError(
+                f"{self.source.path}: {label} holds letters or numbers as of {len(columns)} options, and "
+                f'{shortly(columns)} are not read. If these are the options, say --endings-column "{named}" '
+                f'--label-column "{label}"; if these are texts with classes, say --kind classes.'
+            )
+
+    def unread_run(self, label: str, read: set[str]) -> list[str]:
+        """Columns that are numbered or lettered, not read, and hold other texts in most rows, where the labels are as
+        many letters or numbers; empty where there are none."""
+        given = (optional(row, label) for row in self.rows)
+        labels = {_place(one) for one in given if not is_unlabelled(one)}
+        for columns in runs_of(name for name in self.names if name not in read and "." not in name):
+            n = len(columns)
+            texts = [tuple(str(optional(row, name)) for name in columns) for row in self.rows]
+            are_texts = all(any(isinstance(optional(row, name), str) for row in self.rows) for name in columns)
+            differ = 2 * len(set(texts)) > len(texts)
+            if labels in ({*range(n)}, {*range(1, n + 1)}, {*ascii_uppercase[:n]}) and are_texts and differ:
+                return columns
+        return []
 
     def no_wrong_answers(self, right: str) -> InputError:
         """That there is nothing to choose from: `right` holds answers, and no column others."""
@@ -439,6 +466,13 @@ def _in_quotes(value: Any) -> Any:
         return [_in_quotes(one) for one in value]
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value == value
     return plain(str(value)) if is_number else value
+
+
+def _place(label: Any) -> object:
+    """The number that a label is, its letter as a capital, or the label itself."""
+    letter = re.fullmatch(r"\(?([A-Za-z])[.)]?", label.strip()) if isinstance(label, str) else None
+    number = None if isinstance(label, bool) else number_of(label)
+    return letter[1].upper() if letter else str(label) if number is None else number
 
 
 def _is_word(value: object) -> bool:

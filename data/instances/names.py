@@ -112,3 +112,26 @@ def from_a_on(names: Sequence[str]) -> list[str]:
     """Those of `names`, in their order, that end in A, B and so on without a gap."""
     in_order = takewhile(lambda one: one[1][-1].upper() == chr(ord("A") + one[0]), enumerate(names))
     return [name for _, name in in_order]
+
+
+_NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_COUNTED = re.compile(rf"(.*?)[\s_([-]*(?:(\d\d?)|([a-z])|({'|'.join(_NUMERALS)}))[\s)\].:]*")
+
+
+def runs_of(names: Iterable[str]) -> list[list[str]]:
+    """The names that one way of counting parts, in its order, each way that has two or more without a gap: `ans1`,
+    `ans2`; `A)`, `B)`; `choice one`, `choice two`. Numbers begin with 0 or 1."""
+    runs: dict[tuple[str, str], dict[int, str]] = {}
+    for name in names:
+        if found := _COUNTED.fullmatch(name.strip().lower()):
+            number, letter, numeral = found[2], found[3], found[4]
+            at = int(number) if number else ord(letter) - ord("a") if letter else _NUMERALS.index(numeral)
+            way = "number" if number else "letter" if letter else "numeral"
+            runs.setdefault((found[1], way), {}).setdefault(at, name)
+    whole = ([by_place[at] for at in sorted(by_place)] for by_place in runs.values() if _has_no_gap(by_place))
+    return [run for run in whole if len(run) > 1]
+
+
+def _has_no_gap(places: Iterable[int]) -> bool:
+    there = sorted(places)
+    return there[0] in (0, 1) and there == list(range(there[0], there[0] + len(there)))

@@ -396,6 +396,56 @@ def test_options_that_cannot_be_read_are_no_texts_with_classes(tmp_path: Path, n
     assert read(tmp_path, rows, kind="classes").kind == "classes"
 
 
+@pytest.mark.parametrize(
+    ("names", "label"),
+    [
+        (("ans1", "ans2", "ans3"), "{1}"),
+        (("ans0", "ans1", "ans2"), "{0}.0"),
+        (("A)", "B)", "C)"), "{2}"),
+        (("choice one", "choice two", "choice three"), "{0}"),
+        (("response_a", "response_b", "response_c"), "({2})"),
+    ],
+)
+def test_columns_that_stand_as_options_would_make_no_texts_with_classes(
+    tmp_path: Path, names: tuple[str, ...], label: str
+) -> None:
+    rows = [
+        {"question": f"Why {i}?", **{name: f"{name} {i}" for name in names}}
+        | {"label": label.format(i % 3, 1 + i % 3, "ABC"[i % 3])}
+        for i in range(24)
+    ]
+    path = write_table(tmp_path / "rows.csv", rows)
+    with pytest.raises(InputError, match="holds letters or numbers as of 3 options") as told:
+        read_instances([path])
+    said = str(told.value)
+    assert f'--endings-column "{",".join(names)}" --label-column "label"' in said
+    named = InstanceColumns(endings_column=",".join(names), label_column="label")
+    made = read_instances([path], ReadingOptions(columns=named))
+    assert [one.options[one.answer] for one in made.instances] == [f"{names[i % 3]} {i}" for i in range(24)]
+    assert read_instances([path], ReadingOptions(kind="classes")).kind == "classes"
+
+
+def test_what_annotators_said_is_no_run_of_options(tmp_path: Path) -> None:
+    said = [("a", "b", "a"), ("b", "b", "c"), ("c", "a", "c")]
+    rows = [
+        {"text": f"Fine {i}."} | {f"judge{k}": said[i % 3][k] for k in range(3)} | {"label": "abc"[i % 3]}
+        for i in range(24)
+    ]
+    assert read(tmp_path, rows).classes == ("a", "b", "c")
+
+
+def test_blanks_around_the_names_of_a_header_are_none_of_them(tmp_path: Path) -> None:
+    """The columns B, C and D were not seen, and the questions taken for texts with classes."""
+    path = tmp_path / "rows.csv"
+    lines = [f'"Is it {i}, or not?", x{i}, y{i}, z{i}, w{i}, {"ABCD"[i % 4]}' for i in range(24)]
+    path.write_text("\n".join(["question, A, B, C, D, answer", *lines]))
+    made = read_instances([path])
+    assert [one.options[one.answer].strip() for one in made.instances] == [f"{'xyzw'[i % 4]}{i}" for i in range(24)]
+    path.write_text("question, A,A ,B,answer\nq,x,y,z,A\n")
+    with pytest.raises(InputError, match=r"its header names 'A' more than once\. Rename one"):
+        read_instances([path])
+
+
 def test_numbers_beside_a_text_are_no_options_where_no_label_names_one(tmp_path: Path) -> None:
     rows = [{"text": f"Fine {i}.", "a": i, "b": i / 2, "label": ("pos", "neg")[i % 2]} for i in range(24)]
     assert read(tmp_path, rows).classes == ("neg", "pos")
