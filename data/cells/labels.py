@@ -12,7 +12,7 @@ from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.sources import Record
 
 UNLABELLED = (None, "", "-", "-1", -1)
-"""What stands for no label: an empty cell, SNLI's mark of no majority, the -1 of test files."""
+"""What stands for no label: an empty cell, SNLI's mark of no majority, the -1 of test files, also as `-1.0`."""
 
 
 AS_TEXT = -1
@@ -24,13 +24,13 @@ AS_LETTERS = -2
 def is_unlabelled(value: Any) -> bool:
     """Whether a cell says that the row has no label; NaN says so, too."""
     if isinstance(value, str):
-        return value.strip() in UNLABELLED
+        return plain(value) in UNLABELLED
     return value is None or value != value or (not isinstance(value, bool | list) and value == -1)
 
 
 def is_minus_one(value: Any) -> bool:
-    """Whether a cell is the -1 of test files, or a class that is called so."""
-    return integer(value) == -1
+    """Whether a cell is the -1 of test files, or a class that is called so; `-1.0` is one too, as of `number_of`."""
+    return number_of(value) == -1
 
 
 def lacks_label(value: Any, options: Sequence[str | None], base: int) -> bool:

@@ -453,15 +453,21 @@ def test_numbers_beside_a_text_are_no_options_where_no_label_names_one(tmp_path:
     assert read(tmp_path, named, kind="classes").classes == ("0", "1")
 
 
-@pytest.mark.parametrize("as_text", [False, True])
-def test_minus_one_may_be_a_class(tmp_path: Path, as_text: bool) -> None:
-    labels = (-1, 0, 1)
-    rows = [{"text": f"He says {i}.", "label": str(labels[i % 3]) if as_text else labels[i % 3]} for i in range(30)]
+@pytest.mark.parametrize("labels", [(-1, 0, 1), ("-1", "0", "1"), (-1.0, 0.0, 1.0), ("-1.0", "0.0", "1.0")])
+def test_minus_one_may_be_a_class(tmp_path: Path, labels: tuple[Any, ...]) -> None:
+    rows = [{"text": f"He says {i}.", "label": labels[i % 3]} for i in range(30)]
     made = read(tmp_path, rows)
     assert (len(made), made.classes) == (20, ("0", "1"))
     assert any("10 of these have -1: if that is a class, say --label-base text" in note for note in made.notes)
     made = read(tmp_path, rows, label_base="text")
     assert (len(made), made.classes) == (30, ("-1", "0", "1"))
+
+
+def test_minus_one_of_a_table_with_empty_cells_is_no_label(tmp_path: Path) -> None:
+    """It was a class of its own, and no option of a question."""
+    rows = [{"question": f"q {i}", "a": f"x {i}", "b": f"y {i}", "label": ("0.0", "1.0", "-1.0", "")[i % 4]}
+            for i in range(40)]  # fmt: skip
+    assert read_instances([write_table(tmp_path / "rows.csv", rows)]).answers.tolist() == [0, 1] * 10
 
 
 def test_one_question_about_letters_does_not_say_that_labels_are_texts(tmp_path: Path) -> None:
