@@ -7,7 +7,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from swag_af.data.cells.values import as_list, integer, listed, names_of_options, only, optional, texts_of
+from swag_af.data.cells.values import (
+    as_list,
+    integer,
+    listed,
+    names_of_options,
+    only,
+    optional,
+    texts_of,
+    without_padding,
+)
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.sources import Record
 
@@ -166,12 +175,14 @@ def base_of(cells: Cells) -> int:
     """From what numbers count: 0 if all rows allow it, else 1 if they do, else `AS_TEXT` if all are texts of options.
 
     So nothing that could be read from 0 is read from 1: that takes a label as large as its number of options, and no 0.
+    A row allows what gives it an option with a text; blanks and nulls behind the last that says something are none.
+    Where neither number is allowed by all rows, nor texts, some are damaged, and the places of a row are looked at.
     Two things besides tell of numbers: where other labels are texts of options, numbers that all are such texts are
     texts; and among letters (ARC's A to D, or 1 to 4) they count from 1 where they can. Letters that are texts of
     options too are letters where all others are. Looks no further than the first number that settles it; 0 where
     nothing fits.
     """
-    from_0, from_1, as_text = True, True, True
+    from_0, from_1, as_text, says_0, says_1 = True, True, True, True, True
     numbers = hidden = among_texts = among_letters = both = among_words = False
     for value, texts, names in cells:
         is_text = not isinstance(value, bool) and str(value).strip() in _stripped(texts)
@@ -189,16 +200,26 @@ def base_of(cells: Cells) -> int:
             continue
         from_0 &= 0 <= number < len(texts)
         from_1 &= 1 <= number <= len(texts)
+        says_0 &= _says(texts, number)
+        says_1 &= _says(texts, number - 1)
         as_text &= is_text
         if not from_1 and not as_text:
             return 0
     if (numbers or hidden) and as_text and among_texts:
         return AS_TEXT
-    if numbers and from_1 and among_letters:
+    if numbers and among_letters and (says_1 or (from_1 and not says_0)):
         return 1
     if both and among_letters and not (numbers or among_words):
         return AS_LETTERS
-    return 0 if from_0 else 1 if from_1 else AS_TEXT if as_text else 0
+    if says_0 or says_1 or as_text:
+        return 0 if says_0 else 1 if says_1 else AS_TEXT
+    return 0 if from_0 or not from_1 else 1
+
+
+def _says(options: Sequence[str | None], i: int) -> bool:
+    """Whether there is an option with this number from 0."""
+    texts = without_padding(options)
+    return 0 <= i < len(texts) and texts[i] is not None
 
 
 def base_named(wanted: str) -> int:
@@ -232,8 +253,8 @@ def _texts_among(cells: Cells) -> tuple[int, int]:
 
 
 def fits_both(cells: Cells) -> bool:
-    """Whether the labels that are numbers may count from 0 as well as from 1: there is no 0, and none is the largest
-    that counting from 1 allows. False where there are none."""
+    """Whether the labels that are numbers may count from 0 as well as from 1: there is no 0, none is the largest that
+    counting from 1 allows, and either way all have a text. False where there are none."""
     n = 0
     for value, texts, names in cells:
         if is_unlabelled(value) or str(value).strip() in names:
@@ -241,7 +262,7 @@ def fits_both(cells: Cells) -> bool:
         number = number_of(value, texts)
         if number is None:
             continue
-        if not 1 <= number < len(texts):
+        if not (_says(texts, number) and _says(texts, number - 1)):
             return False
         n += 1
     return n > 0

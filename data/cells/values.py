@@ -111,6 +111,13 @@ def _several(stem: str, record: Record) -> tuple[str, ...]:
     return names if len(names) > 1 and any(name in record for name in names) else ()
 
 
+def without_padding(texts: Sequence[str | None]) -> list[str | None]:
+    """`texts` with None for those behind the last one that says something: lists are padded to one length with nothing,
+    or with blanks."""
+    n = max((i + 1 for i, text in enumerate(texts) if text and text.strip()), default=0)
+    return [*texts[:n], *[None] * (len(texts) - n)]
+
+
 _PLAIN = str | int | float | None
 
 

@@ -28,6 +28,7 @@ from swag_af.data.cells.values import (
     texts_of,
     with_nested,
     with_places,
+    without_padding,
     word_of,
 )
 from swag_af.data.cells.words import source_of, variant_of
@@ -200,13 +201,6 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     if len(options) < 2:
         raise RowError(f"has {len(options)} options, where two or more are due")
     return Found(id, context, options, gold, start, places=places, names=names)
-
-
-def without_padding(texts: Sequence[str | None]) -> list[str | None]:
-    """`texts` with None for those behind the last one that says something: lists are padded to one length with nothing,
-    or with blanks."""
-    n = max((i + 1 for i, text in enumerate(texts) if text and text.strip()), default=0)
-    return [*texts[:n], *[None] * (len(texts) - n)]
 
 
 def _check_last_option(row: Record, options: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from swag_af.data.cells.labels import AS_TEXT, base_named, base_of, check_base, gold_of, index_of
+from swag_af.data.cells.labels import AS_TEXT, base_named, base_of, check_base, fits_both, gold_of, index_of
 from swag_af.data.cells.values import listed, names_of_options, nested, text_of, texts_of
 from swag_af.data.errors import InputError, RowError
 
@@ -53,6 +53,38 @@ def test_labels_are_read_in_the_first_way_that_all_rows_allow(cells: Cells) -> N
 def test_numbers_are_read_as_what_stands_among_them_says(cells: Cells) -> None:
     cells = [(value, texts, names) for value, texts, names in cells if value != "red" or value in texts]
     assert base_of(cells) == slow_base_of(cells)
+
+
+FITTING = st.integers(0, 1).flatmap(
+    lambda base: st.lists(
+        st.integers(2, 4).flatmap(
+            lambda n: st.tuples(st.integers(base, n - 1 + base), st.just(["a", "b", "c", "d"][:n]))
+        )
+    )
+)
+
+
+@given(FITTING, st.lists(st.sampled_from(["", " ", None]), max_size=2))
+def test_padding_does_not_say_from_where_labels_count(rows: list[tuple[int, list[str]]], pad: list[str | None]) -> None:
+    """Labels from 1 were read from 0 where a last option without a text left room for them."""
+    cells: Cells = [(number, [*texts], []) for number, texts in rows]
+    padded: Cells = [(number, [*texts, *pad], []) for number, texts in rows]
+    assert base_of(padded) == base_of(cells)
+    assert fits_both(padded) == fits_both(cells)
+
+
+def test_a_null_among_options_says_from_where_labels_count() -> None:
+    texts = ["red", None, "blue"]
+    assert base_of([(1, texts, []), (3, texts, [])]) == 1
+    assert base_of([(2, texts, []), (2, ["red", "green", "blue"], [])]) == 0
+    assert not fits_both([(2, texts, [])])
+
+
+def test_one_row_whose_gold_is_blank_does_not_move_all_labels() -> None:
+    texts = ["red", "green", "blue"]
+    damaged = ("red", "green", " ")
+    assert base_of([(3, texts, []), (1, texts, []), (3, [*damaged], [])]) == 1
+    assert base_of([(0, texts, []), (2, [*damaged], [])]) == 0
 
 
 def test_arc_has_numbers_among_letters() -> None:
