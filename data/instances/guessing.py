@@ -53,10 +53,11 @@ from swag_af.data.instances.names import (
     key_of,
     lists_by_key,
     runs_of,
+    shortly,
     within,
 )
 from swag_af.data.instances.options import AUTO, InstanceColumns, ReadingOptions
-from swag_af.data.instances.plan import Plan, plain_rows, shortly
+from swag_af.data.instances.plan import Plan, plain_rows
 from swag_af.data.instances.tagged import tagged_columns
 from swag_af.data.sources import Record, Records, Source
 

@@ -80,6 +80,11 @@ def key_of(name: str) -> str:
     return re.sub(r"[^a-z0-9.]", "", name.lower())
 
 
+def shortly(names: Sequence[str]) -> str:
+    """The first names, and whether there are more."""
+    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+
+
 def within(record: Mapping[str, Any], depth: int = 2) -> Iterator[str]:
     """The dotted names of what is within the cells of a row."""
     for name, value in record.items():

@@ -8,6 +8,7 @@ from swag_af.data.cells.values import listed
 from swag_af.data.errors import RowError
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout
+from swag_af.data.instances.names import shortly
 from swag_af.data.instances.options import InstanceColumns
 from swag_af.data.instances.tagged import Persons, with_texts
 from swag_af.data.sources import Record
@@ -80,11 +81,6 @@ class Plan:
 
 BEFORE_OPTIONS = ("passage_column", "context_column", "start_column")
 """What stands before the options."""
-
-
-def shortly(names: Sequence[str]) -> str:
-    """The first names, and whether there are more."""
-    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
 
 
 _WORDS_OF_BOTH = {

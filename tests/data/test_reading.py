@@ -133,6 +133,41 @@ def test_winogrande_is_read_from_logs_of_lm_eval(tmp_path: Path) -> None:
         read(tmp_path, rows)
 
 
+DOCS: dict[str, tuple[dict[str, Any], str]] = {
+    "capitals": ({"Question": "Who?", "Choices": ["so", "no"]}, "Who?"),
+    "lettered columns": ({"Question": "Who?", "A": "so", "B": "no"}, "Who?"),
+    "MedMCQA": ({"question": "Who?", "opa": "so", "opb": "no", "cop": 1}, "Who?"),
+    "SIQA": ({"context": "Who?", "answer": "B", "answerA": "so", "answerB": "no"}, "Who?"),
+    "another name": ({"input": "Who?", "choices": {"text": ["so", "no"], "label": ["A", "B"]}}, "Who?"),
+    "a passage": ({"article": "Bo is here.", "question": "Who?", "options": ["so", "no"]}, "Bo is here. Who?"),
+    "nested": ({"question": {"stem": "Who?", "choices": [{"text": "so"}, {"text": "no"}]}}, "Who?"),
+}
+
+
+@pytest.mark.parametrize(("doc", "context"), DOCS.values(), ids=DOCS.keys())
+def test_logs_whose_requests_are_letters_have_the_question_of_the_dataset(
+    tmp_path: Path, doc: dict[str, Any], context: str
+) -> None:
+    """It was empty where its key was no `question`, and without its passage."""
+    asked = [["A long prompt", " A"], ["A long prompt", " B"]]
+    rows = [{"doc_id": i, "doc": doc, "target": i % 2, "arguments": asked} for i in range(6)]
+    assert shown(read(tmp_path, rows)) == [(context, "", ("so", "no"), i % 2) for i in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("doc", "lacks"), [({"q": "Who?", "choices": ["a", "b"]}, "question"), ({"q": "a"}, "options")]
+)
+def test_logs_of_letters_without_a_question_are_refused(tmp_path: Path, doc: dict[str, Any], lacks: str) -> None:
+    asked = [["A long prompt", " A"], ["A long prompt", " B"]]
+    rows = [{"doc_id": i, "doc": doc, "target": i % 2, "arguments": asked} for i in range(6)]
+    with pytest.raises(InputError, match=rf"no {lacks} under doc \(it has .*--context-column doc\.NAME"):
+        read(tmp_path, rows)
+    if lacks == "question":
+        columns = InstanceColumns(context_column="doc.q", endings_column="doc.choices", label_column="target")
+        made = read(tmp_path, rows, layout="columns", kind="choices", columns=columns)
+        assert shown(made) == [("Who?", "", ("a", "b"), i % 2) for i in range(6)]
+
+
 def test_piqa_is_read(tmp_path: Path) -> None:
     made = read(tmp_path, [{"goal": "To sit", "sol1": "stand", "sol2": "use a chair", "label": i} for i in (1, 0)])
     assert shown(made) == [("To sit", "", ("stand", "use a chair"), 1), ("To sit", "", ("stand", "use a chair"), 0)]

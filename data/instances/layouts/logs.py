@@ -8,8 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from swag_af.data.cells.values import text_of, texts_of, with_nested
 from swag_af.data.errors import RowError
 from swag_af.data.instances.layouts.layout import Layout, one_each
+from swag_af.data.instances.names import CONTEXTS, OPTIONS, PASSAGES, QUESTIONS, key_of, lists_by_key, shortly, within
 from swag_af.data.instances.options import InstanceColumns
 from swag_af.data.sources import Record
 
@@ -33,7 +35,7 @@ def _of_requests(record: Record) -> Record:
         befores, options = {""}, [f"{before}{option}".strip() for before, option in requests]
     doc = record.get("doc")
     if options and all(re.fullmatch(r"\(?[A-Z][.)]?", option) for option in options) and isinstance(doc, Mapping):
-        return _of_doc(record, doc)
+        return {**record, **_of_doc(doc), "label": record.get("target")}
     return {**record, "context": befores.pop().strip(), "options": options, "label": _right(record, requests)}
 
 
@@ -62,14 +64,40 @@ def requests_of(arguments: Any) -> list[tuple[str, str]]:
     return [(before, option) for before, option in pairs]
 
 
-def _of_doc(record: Record, doc: Mapping[str, Any]) -> Record:
-    """Where the requests are letters alone, the question as the dataset has it."""
-    choices = doc.get("choices", doc.get("options"))
-    texts = choices.get("text") if isinstance(choices, Mapping) else choices
-    if not isinstance(texts, list):
-        raise RowError("has letters as requests, and no choices under doc")
-    question = doc.get("question", doc.get("question_stem", ""))
-    return {**record, "context": str(question), "options": texts, "label": record.get("target")}
+def _of_doc(doc: Mapping[str, Any]) -> Record:
+    """Where the requests are letters alone, the question as the dataset has it, a passage before it, and its options;
+    by the usual names of their columns."""
+    names = tuple(dict.fromkeys((*doc, *within(doc))))
+    by_key, lists = {key_of(name): name for name in reversed(names)}, lists_by_key(doc)
+    row = with_nested(doc, names)
+    called = (name for key in OPTIONS for table in (by_key, lists) if (name := table.get(key)))
+    options = next((name for name in called if _has_several(row, name)), "")
+    if not options:
+        raise RowError(f"has letters as requests, and no options under doc (it has {shortly(tuple(doc))}). {_BY_NAME}")
+    asked = next((name for key in CONTEXTS if (name := by_key.get(key)) and name != options and _has(row, name)), "")
+    if not asked:
+        raise RowError(f"has letters as requests, and no question under doc (it has {shortly(tuple(doc))}). {_BY_NAME}")
+    known = PASSAGES if key_of(asked) in QUESTIONS else ()
+    passage = next((name for key in known if (name := by_key.get(key)) and name != asked and _has(row, name)), "")
+    context = " ".join(text_of(row, name).strip() for name in (passage, asked) if name)
+    cell = row.get(options)
+    return {"context": context, "options": cell if isinstance(cell, list) else texts_of(row, options)}
+
+
+_BY_NAME = "Say --layout columns --context-column doc.NAME --endings-column doc.NAME --label-column target"
+
+
+def _has(row: Record, name: str) -> bool:
+    return isinstance(row.get(name), str) and bool(row[name].strip())
+
+
+def _has_several(row: Record, name: str) -> bool:
+    """Whether there are several options, which may still be no texts: that is told where they are read."""
+    cell = row.get(name)
+    try:
+        return len(cell if isinstance(cell, list) else texts_of(row, name)) > 1
+    except RowError:
+        return False
 
 
 MARKED_PAIRS = Layout(
@@ -92,4 +120,5 @@ LM_EVAL = Layout(
         id_column="doc_id",
     ),
     one_each(_of_requests),
+    is_sure=True,
 )
