@@ -168,6 +168,16 @@ def test_logs_of_letters_without_a_question_are_refused(tmp_path: Path, doc: dic
         assert shown(made) == [("Who?", "", ("a", "b"), i % 2) for i in range(6)]
 
 
+def test_logs_of_questions_with_fewer_options_may_be_padded(tmp_path: Path) -> None:
+    """`datasets` gives every row the requests of all, and null where there is none."""
+    rows = [
+        {"doc_id": 0, "doc": {}, "target": 1}
+        | {"arguments": {f"gen_args_{k}": {"arg_0": "Who?", "arg_1": f" {k}"} for k in range(2)} | {"gen_args_2": pad}}
+        for pad in (None, {"arg_0": None, "arg_1": None})
+    ]
+    assert shown(read(tmp_path, rows, kind="choices")) == [("Who?", "", ("0", "1"), 1)] * 2
+
+
 def test_piqa_is_read(tmp_path: Path) -> None:
     made = read(tmp_path, [{"goal": "To sit", "sol1": "stand", "sol2": "use a chair", "label": i} for i in (1, 0)])
     assert shown(made) == [("To sit", "", ("stand", "use a chair"), 1), ("To sit", "", ("stand", "use a chair"), 0)]

@@ -53,10 +53,15 @@ def _right(record: Record, requests: Sequence[tuple[str, str]]) -> Any:
 
 
 def requests_of(arguments: Any) -> list[tuple[str, str]]:
-    """`(context, continuation)` of each request: a list of pairs, or `{"gen_args_0": {"arg_0": ..., "arg_1": ...}}`."""
+    """`(context, continuation)` of each request: a list of pairs, or `{"gen_args_0": {"arg_0": ..., "arg_1": ...}}`.
+
+    Nulls behind the last are none: tables have as many as any row, as `datasets` writes objects.
+    """
     listed = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
     given = listed if isinstance(listed, list) else []
     pairs = [list(one.values()) if isinstance(one, Mapping) else one for one in given]
+    while pairs and (pairs[-1] is None or pairs[-1] == [None, None]):
+        pairs.pop()
     if not pairs or not all(isinstance(one, list) and len(one) == 2 for one in pairs):
         raise RowError("has no pairs of texts under arguments, as logs of multiple choice have")
     if not all(isinstance(text, str) for one in pairs for text in one):
