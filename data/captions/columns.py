@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 from swag_af.data.captions.options import CaptionColumns
+from swag_af.data.cells.values import integer
+from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.errors import InputError
 from swag_af.data.sources import Source
 from swag_af.data.tokens import normalise_blanks
@@ -36,9 +38,10 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
         _check_columns(source, names, source.columns)
     else:
         _check_columns(source, {part: names[part] for part in ("video", "sentence") if part in names}, source.columns)
+    named = with_whole_numbers(source, [names[part] for part in ("video", "annotator") if part in names])
     captions: dict[tuple[str, str, str], list[Caption]] = {}
     seen = dict.fromkeys(source.columns)
-    for where, row in source.read(list(names.values())):
+    for where, row in named.read(list(names.values())):
         seen |= dict.fromkeys(row)
         video, sentence = _cell(row, names, "video", source.path.stem), _cell(row, names, "sentence")
         if video in (None, "") or not isinstance(sentence, str):
@@ -56,7 +59,7 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
             raise InputError(f"{source.path}: {where} has no text as its {names['tree']!r}. Give brackets, or nothing.")
         caption = Caption(normalise_blanks(sentence), _seconds_of(source, where, row, names), tree)
         annotator, of = _cell(row, names, "annotator"), str(_cell(row, names, "source") or source.path.stem)
-        captions.setdefault((str(video), of, str(annotator)), []).append(caption)
+        captions.setdefault((_name(video), of, _name(annotator)), []).append(caption)
     _check_columns(source, names, seen)  # in JSONL, a row may have columns that the first one lacks
     return [timed_video(video, of, items) for (video, of, _), items in captions.items()]
 
@@ -64,6 +67,12 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
 def _cell(row: Mapping[str, Any], names: Mapping[str, str], part: str, otherwise: Any = None) -> Any:
     """What a row has of a part; `otherwise` where the options declare it absent."""
     return row.get(names[part]) if part in names else otherwise
+
+
+def _name(value: Any) -> str:
+    """A name, or the whole number in its place, which a table may have made a float."""
+    number = integer(value) if isinstance(value, float) else None
+    return str(value if number is None else number)
 
 
 def _column_names(columns: CaptionColumns) -> dict[str, str]:

@@ -6,6 +6,7 @@ Reading order (each file imports only those named before it):
     values    texts, lists and numbers in cells; cells within cells
     words     words for variants of a contrast set, and for sources of gold
     labels    which of the options a label means; whether labels count from 0 or from 1
+    whole     names that are whole numbers, which tables write as 7.0
     labelled  sources whose labels stand in a second file, and the splits of a folder
 
 Importing this package loads nothing else.

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.errors import InputError, several
+from swag_af.data.cells.values import word_of
+from swag_af.data.cells.whole import with_whole_numbers
+from swag_af.data.errors import InputError, RowError, several
 from swag_af.data.files import check_is_file, read_lines
 from swag_af.data.manifests import MANIFEST, read_manifest
-from swag_af.data.sources import Records, Source, open_source, open_sources
+from swag_af.data.sources import Record, Records, Source, open_source, open_sources
 
 LABEL_NAMES = ("label", "labels", "answer", "answerKey", "answer_key", "gold_label", "gold", "target", "correct")
 """Names of the column of labels in a file of labels."""
@@ -124,6 +126,7 @@ def with_labels(source: Source, labels_file: Path, *, label: str, id: str) -> So
     not as many labels as rows, or a row has none.
     """
     labels = _read_labels(labels_file, label, id, source.columns)
+    source = with_whole_numbers(source, [labels.id])
     given = label in source.columns
 
     def read(columns: Sequence[str]) -> Records:
@@ -146,11 +149,12 @@ def _read_labels(path: Path, label: str, id: str, columns: Sequence[str]) -> "_L
     usual = [name for name in of_both if re.sub("[^a-z0-9]", "", name.lower()) in IDS]
     id = next((one for one in (id, *usual) if one in of_both), "")
     name = _label_column(table, label, id)
-    rows = [row for _, row in table.read([name, *([id] if id in table.columns else [])])]
+    numbered = with_whole_numbers(table, [id])
+    rows = [row for _, row in numbered.read([name, *([id] if id in table.columns else [])])]
     labels = [row.get(name) for row in rows]
     if not id or id not in table.columns:
         return _Labels(path, labels)
-    by_id = {str(row.get(id)): label for row, label in zip(rows, labels, strict=True)}
+    by_id = {_id_of(row, id): label for row, label in zip(rows, labels, strict=True)}
     if len(by_id) != len(labels):
         raise InputError(f"{path}: {several(len(labels) - len(by_id), 'id')} in it twice. Give every row one label.")
     return _Labels(path, labels, id, by_id)
@@ -165,6 +169,14 @@ def _label_column(table: Source, label: str, id: str) -> str:
             f"{', '.join(table.columns[:12])}). Say --label-column NAME."
         )
     return usual[0] if usual else others[0]
+
+
+def _id_of(row: Record, name: str) -> str:
+    """The id of a row, the same whether it is a text or a number."""
+    try:
+        return word_of(row, name)
+    except RowError:
+        return str(row.get(name))
 
 
 @dataclass(frozen=True)
@@ -183,7 +195,7 @@ class _Labels:
         not among those of the labels."""
         n, without, seen = 0, list[str](), set[str]()
         for where, row in rows:
-            id = str(row.get(self.id))
+            id = _id_of(row, self.id)
             if self.id and id in seen:
                 raise InputError(f"{source}, {where}: the id {id} a second time, and {self.path} has one label of it.")
             seen.add(id)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from swag_af.data.cells.values import word_of
+from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.errors import RowError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
@@ -20,7 +21,7 @@ def columns_beside(paths: Sequence[Path], reading: ReadingOptions, instances: In
     found: dict[str, list[str]] = {}
     sources = sources_of(paths, reading)
     for source, name in zip(sources, names_of([source.path for source in sources]), strict=True):
-        for where, record in source.read(source.columns):
+        for where, record in with_whole_numbers(source, source.columns).read(source.columns):
             for row in rows.get(f"{name}, {where}", ()):
                 for column in source.columns:
                     found.setdefault(column, [""] * len(instances))[row] = word_or_nothing(record, column)

@@ -64,6 +64,12 @@ class Plan:
         tops = {name.partition(".")[0] for name in read}
         return tuple(name for name in self.names if name not in read | tops and name.partition(".")[0] not in tops)
 
+    def names_of_rows(self) -> tuple[str, ...]:
+        """The columns by which a row, or what it shares with others, is called."""
+        one = self.columns
+        shared = (one.video_column, one.media_column, one.contrast_set_column, one.question_id_column)
+        return tuple(filter(None, (one.id_column, one.split_column, *shared)))
+
     def _own_group(self) -> str:
         if self.columns.passage_column:
             return "the passage"

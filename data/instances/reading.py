@@ -15,6 +15,7 @@ from typing import Any
 from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import Cells, base_named, base_of, check_base, fits_both
 from swag_af.data.cells.options import LabelBase
+from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
 from swag_af.data.errors import MOST_TOLD, InputError, several, told
 from swag_af.data.instances import own
@@ -55,6 +56,7 @@ def read_instances(
     if reading.labels_file:  # and not one of older labels
         reading = replace(reading, columns=replace(reading.columns, label_column=_label(reading)))
     plans = [plan_of(source, reading) for source in opened]
+    opened = [with_whole_numbers(source, plan.names_of_rows()) for source, plan in zip(opened, plans, strict=True)]
     several = len(paths) > 1
     parts = _parts_of_files(opened, _with_bases(opened, plans, reading.label_base), paths)
     parts += _parts_of_ours(ours, several=several)

@@ -294,6 +294,11 @@ def question_of(record: Record, layout: Layout) -> Question:
     return Question(context, given, _in_order(features, order, 1 + len(negatives)))
 
 
+def names_of_rows(columns: Columns) -> tuple[str, ...]:
+    """The columns by which a row, or what it shares with others, is called."""
+    return columns.id_column, columns.video_column, columns.source_column, columns.fold_column
+
+
 def _media(record: Record, names: str) -> dict[str, Any]:
     """What the columns `names` show, as it stands, JSON in a text being read; nothing of empty cells, and of columns
     that a row lacks. RowError for a number that is infinite or none."""

@@ -19,6 +19,7 @@ import numpy as np
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT
+from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line, several, takes_options
 from swag_af.data.files import check_output, remove, replacing
@@ -26,7 +27,7 @@ from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable, sha256_file
 from swag_af.data.pool.assembly import tagged
-from swag_af.data.pool.columns import NO_FOLD, Layout, layout_of, question_of, records_of, with_bases
+from swag_af.data.pool.columns import NO_FOLD, Layout, layout_of, names_of_rows, question_of, records_of, with_bases
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
 from swag_af.data.pool.guard import Flag
 from swag_af.data.pool.in_context import remove_tables, tag_in_context
@@ -156,6 +157,7 @@ def _opened(options: PoolOptions) -> _Inputs:
     names = {"label": options.columns.label_column, "id": options.columns.id_column}
     sources = open_labelled(options.sources, options.format, labels_file=options.labels_file, **names, stages=False)
     layouts = [layout_of(source, options.layout, options.columns) for source in sources]
+    sources = [with_whole_numbers(one, names_of_rows(of.columns)) for one, of in zip(sources, layouts, strict=True)]
     return _Inputs(tagger, flag, sources, with_bases(layouts, sources, options.label_base))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest
 from swag_af.data.cells.values import did_you_mean, listed, optional, text_of, texts_of, word_of
+from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.cells.words import ORIGINAL
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
@@ -285,7 +286,8 @@ def _rows(source: Source, found: Mapping[str, str], called: str, options: Readin
     id_column, media = _id_column(source, options), _named(options.columns.media_column)
     wanted = [column for column in {*found.values(), id_column, media} if column]
     rows = []
-    for number, (where, record) in enumerate(source.read(wanted)):
+    named = with_whole_numbers(source, [id_column, media, found["group_column"]])
+    for number, (where, record) in enumerate(named.read(wanted)):
         try:
             item = _item(record, found, word_of(record, id_column) or f"{called}:{number:08}")
             rows.append(replace(item, media=word_of(record, media)))

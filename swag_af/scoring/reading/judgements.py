@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swag_af.data.cells.values import word_of
+from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.own import kind_of
 from swag_af.data.manifests import read_manifest
@@ -124,7 +125,7 @@ def _of_rows(source: Source, cells: Cells, prediction_base: str, faults: Faults)
     answer = _column(source, (*PREDICTED, *ANSWERS), "of answers")
     writer = "writer" if "writer" in source.columns else ""
     read: list[tuple[str, str, str, Any, bool]] = []
-    for place, record in source.read([id, worker, answer, writer]):
+    for place, record in with_whole_numbers(source, [id, worker, writer]).read([id, worker, answer, writer]):
         try:
             who = _worker(record, worker)
             counts = not writer or word_of(record, writer) != who

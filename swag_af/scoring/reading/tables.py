@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.cells.values import did_you_mean, listed
+from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.errors import InputError, RowError
 from swag_af.data.instances.beside import word_or_nothing
 from swag_af.data.instances.layouts.logs import requests_of
@@ -45,7 +46,8 @@ def open_table(path: Path, cells: Cells, options: PredictionOptions) -> Table:
     if set(LOG) <= set(source.columns) and {"resps", "filtered_resps"} & set(source.columns):
         name = "filtered_resps" if "filtered_resps" in source.columns else "resps"
         return Table(source, "doc_id", scores=(name,), is_log=True, said=f"log of lm-evaluation-harness, {name}")
-    id = _id_of(source, cells, options)
+    id = _id_of(with_whole_numbers(source, source.columns), cells, options)
+    source = with_whole_numbers(source, [id])
     if not id:
         _check_order(source)
     answer, scores = _what(source, id, options)
