@@ -8,10 +8,10 @@ a row.
 
 import html
 import re
-import unicodedata
 
 from swag_af.data.text.scripts import END_MARKS, full_stop_after
 from swag_af.data.text.surface import final_mark, is_unseen
+from swag_af.data.text.wording import compatible
 from swag_af.data.tokens import detokenize, normalise_blanks, tokenize
 
 _PLAIN_FORMS = str.maketrans(
@@ -45,10 +45,10 @@ _I = re.compile(r"i(?:'(?:m|d|ve|ll))?", re.IGNORECASE)
 def normalise(text: str) -> str:
     """`text` in the common surface form; "" when it has no visible character.
 
-    NFKC, quotes and dashes of a keyboard, no character references, no invisible characters, single blanks, tokens
-    joined to words again, a lower-case first letter (but for I, and for words with more capitals), and a full stop, of
-    its own script, where no mark ends it: none in Thai and Lao. Marks behind Chinese and Japanese characters are wide.
-    Texts that differ only in these become the same.
+    NFKC but for superscripts, subscripts and fractions, quotes and dashes of a keyboard, no character references, no
+    invisible characters, single blanks, tokens joined to words again, a lower-case first letter (but for I, and for
+    words with more capitals), and a full stop, of its own script, where no mark ends it: none in Thai and Lao. Marks
+    behind Chinese and Japanese characters are wide. Texts that differ only in these become the same.
     """
     text = _with_plain_characters(text)
     text = _BRACKET.sub(lambda found: _BRACKETS[found[0].upper()], text)
@@ -62,7 +62,7 @@ def _with_plain_characters(text: str) -> str:
     text = _REFERENCE.sub(lambda found: html.unescape(found[0]), text)
     text = _DOUBLED_QUOTE.sub('"', text).translate(_PLAIN_FORMS)
     if not (text.isascii() and text.isprintable()):
-        text = unicodedata.normalize("NFKC", text).translate(_PLAIN_FORMS)
+        text = compatible(text).translate(_PLAIN_FORMS)
         for apart, together in _AM.items():
             text = text.replace(apart, together)
         text = _NARROW.sub(lambda found: found[0].translate(_WIDE), text)

@@ -1,6 +1,7 @@
 """Keys of texts, equal for two texts when a reader would call them the same words.
 
-Differences in Unicode normal form (NFKC), letter case, blanks, quote marks and a final full stop do not count.
+Differences in Unicode normal form (NFKC, but for superscripts, subscripts and fractions), letter case, blanks, quote
+marks and a final full stop do not count.
 """
 
 import re
@@ -20,6 +21,25 @@ SENTENCE_END = re.compile(rf"""(?:{_NO_END}[.?!]+["')\]’”]*\s+|(?:.{OTHER_EN
 """What parts a sentence from the next; behind the marks of other scripts there need be no blank."""
 
 
+_RAISED_CHARACTERS = (
+    "\u00aa\u00b2-\u00b3\u00b9-\u00ba\u00bc-\u00be\u02b0-\u02b8\u02e0-\u02e4\u10fc\u1d2c-\u1d2e"
+    "\u1d30-\u1d3a\u1d3c-\u1d4d\u1d4f-\u1d6a\u1d78\u1d9b-\u1dbf\u2070-\u2071\u2074-\u208e\u2090-\u209c"
+    "\u2120\u2122\u2150-\u215f\u2189\u2c7c-\u2c7d\u2d6f\u3192-\u319f\ua69c-\ua69d\ua770\ua7f2-\ua7f4"
+    "\ua7f8-\ua7f9\uab5c-\uab5f\uab69\U00010781-\U00010785\U00010787-\U000107b0\U000107b2-\U000107ba"
+    "\U0001f16a-\U0001f16c"
+)
+"""Superscripts, subscripts and fractions, for a class of a pattern: what Unicode takes apart as such."""
+_RAISED = re.compile(f"([{_RAISED_CHARACTERS}]+)")
+
+
+def compatible(text: str) -> str:
+    """`text` in NFKC, with superscripts, subscripts and fractions as they are: 10⁵ is not 105, nor 1½ 11⁄2."""
+    if not _RAISED.search(text):
+        return unicodedata.normalize("NFKC", text)
+    parts = _RAISED.split(text)  # those at odd places are raised
+    return "".join(part if i % 2 else unicodedata.normalize("NFKC", part) for i, part in enumerate(parts))
+
+
 def comparable(text: str) -> str:
     """A form that is equal for two texts when a reader would call them the same; empty for a text without a visible
     character.
@@ -27,8 +47,7 @@ def comparable(text: str) -> str:
     All blanks are removed, so "can not" and "cannot", "do n't" and "don't", "down ." and "down." are the same.
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).casefold()
-        text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+        text = compatible(compatible(text).casefold()).translate(_QUOTES)
         text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # soft hyphens, zero-width blanks
     key = "".join(text.casefold().replace("`", "'").replace("''", '"').split())
     return key.rstrip(".") or key

@@ -1,12 +1,16 @@
 """Claims about keys and words of texts that are compared."""
 
+import sys
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.data.captions.published import sentences_of
+from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart, characters_joined, full_stop_after, tokenize_any
-from swag_af.data.text.wording import END, text_key, words, words_of
+from swag_af.data.text.wording import END, comparable, compatible, text_key, words, words_of
 
 
 @pytest.mark.parametrize(
@@ -20,6 +24,35 @@ from swag_af.data.text.wording import END, text_key, words, words_of
 )
 def test_words_are_without_punctuation_letter_case_and_width(text: str, expected: list[str]) -> None:
     assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("10⁵ m", "105 m"), ("1½ cups", "11⁄2 cups"), ("x² + 1", "x2 + 1"), ("H₂", "H2")]
+)
+def test_numbers_that_are_raised_are_other_numbers(one: str, other: str) -> None:
+    """A negative with another number was dropped as equal to gold."""
+    assert comparable(one) != comparable(other)
+    assert text_key(one) != text_key(other)
+    assert normalise(one) != normalise(other)
+    assert normalise(normalise(one)) == normalise(one)
+
+
+@given(st.text(st.characters() | st.sampled_from("²½ªﬁＡ①\u0301e1")))
+def test_all_but_what_is_raised_is_in_nfkc(text: str) -> None:
+    def slow(c: str) -> str:
+        is_raised = unicodedata.decomposition(c).startswith(("<super>", "<sub>", "<fraction>"))
+        return f"\0{c}\0" if is_raised else c
+
+    parts = "".join(map(slow, text.replace("\0", ""))).split("\0")
+    expected = "".join(part if i % 2 else unicodedata.normalize("NFKC", part) for i, part in enumerate(parts))
+    assert compatible(text.replace("\0", "")) == expected
+    assert compatible(expected) == expected
+
+
+def test_every_raised_character_is_known() -> None:
+    tags = ("<super>", "<sub>", "<fraction>")
+    raised = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.decomposition(c).startswith(tags)]
+    assert [c for c in raised if compatible(c) != c] == []
 
 
 @given(st.lists(st.text() | st.text(st.characters(max_codepoint=127))))
