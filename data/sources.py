@@ -306,7 +306,8 @@ def _class_names(schema: Any) -> dict[str, list[str]]:
     """The names of the classes of each column that `datasets` wrote as a ClassLabel."""
     try:
         features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
-        return {name: list(one["names"]) for name, one in features.items() if one.get("_type") == "ClassLabel"}
+        labels = {name: one for name, one in features.items() if isinstance(one, Mapping)}  # a list of one is a feature
+        return {name: list(one["names"]) for name, one in labels.items() if one.get("_type") == "ClassLabel"}
     except (KeyError, TypeError, ValueError, AttributeError):
         return {}
 

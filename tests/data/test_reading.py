@@ -670,6 +670,18 @@ def test_names_of_classes_that_datasets_recorded_are_used(tmp_path: Path) -> Non
         assert read_instances([tmp_path / path]).classes == ("contradiction", "entailment")
 
 
+def test_names_of_classes_are_known_beside_a_feature_that_is_a_list(tmp_path: Path) -> None:
+    """`datasets` before 4 writes a list of objects as a list; it hid the names of all classes."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    number = {"dtype": "int32", "_type": "Value"}
+    features = {"spans": [{"start": number}], "label": {"names": ["neg", "pos"], "_type": "ClassLabel"}}
+    rows = [{"text": f"Text {i}.", "spans": [{"start": i}], "label": i % 2} for i in range(30)]
+    described = {"huggingface": json.dumps({"info": {"features": features}})}
+    table = pyarrow.Table.from_pylist(rows).replace_schema_metadata(described)
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    assert read_instances([tmp_path / "rows.parquet"]).classes == ("neg", "pos")
+
+
 def test_nlvr2_is_grouped_by_its_sets_of_images(tmp_path: Path) -> None:
     rows = [
         {"sentence": "Two dogs.", "label": label, "identifier": f"dev-{i}-{j}-0", "synset": "dog"}
