@@ -7,6 +7,7 @@ folder is opened. What the columns mean is decided elsewhere.
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -78,6 +79,7 @@ def open_source(path: Path, format: str = "auto") -> Source:
         raise InputError(f"{path}: no such file or folder. Check the path.")
     if not path.is_dir():
         check_is_file(path)
+        check_unpacked(path)
     chosen = _guess_format(path) if format == "auto" else format
     if path.is_dir() != (chosen == "datasets"):
         expected = "a folder of `datasets.save_to_disk`" if chosen == "datasets" else f"a file, for {chosen}"
@@ -88,8 +90,16 @@ def open_source(path: Path, format: str = "auto") -> Source:
     return source
 
 
-_COMPRESSED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd")
+_COMPRESSED = re.compile(rb"\x1f\x8b|PK\x03\x04|BZh[1-9]1AY|\xfd7zXZ|\(\xb5/\xfd")
 """How files of gzip, zip, bzip2, xz and zstd begin."""
+
+
+def check_unpacked(path: Path) -> None:
+    """Raise InputError for a compressed file, whatever its name says."""
+    with path.open("rb") as file:
+        if _COMPRESSED.match(file.read(8)):
+            how = f", say with `gunzip {path.name}`" if path.suffix.lower() == ".gz" else ""
+            raise InputError(f"{path}: compressed. Unpack it first{how}.")
 
 
 def _guess_format(path: Path) -> str:
@@ -108,8 +118,6 @@ def _guess_format(path: Path) -> str:
         return "json" if _is_one_object(path) else "jsonl"
     if suffix in (".csv", ".tsv"):
         return "csv"
-    if head.startswith(_COMPRESSED):
-        raise InputError(f"{path}: compressed. Unpack it first.")
     raise InputError(f"{path}: cannot tell its format. Say --format {' | '.join(_OPENERS)}.")
 
 

@@ -15,7 +15,7 @@ from swag_af.data.captions.options import CaptionColumns
 from swag_af.data.captions.published import CAPTION_SETS, LSMDC_CLIP
 from swag_af.data.errors import InputError, several
 from swag_af.data.files import check_is_file, json_value, read_json, read_lines
-from swag_af.data.sources import open_source
+from swag_af.data.sources import check_unpacked, open_source
 from swag_af.data.video import Video
 
 TABLES = ("jsonl", "csv", "parquet", "datasets")
@@ -54,11 +54,10 @@ def format_of(path: Path, format: str = "auto") -> str:
     if path.is_dir():
         return "datasets"
     check_is_file(path)
+    check_unpacked(path)
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     text = head.decode("utf-8-sig", errors="replace").lstrip()
-    if head.startswith(b"\x1f\x8b"):
-        raise InputError(f"{path}: compressed. Unpack it first, say with `gunzip {path.name}`.")
     if head.startswith(b"PAR1"):
         return "parquet"
     if not text:

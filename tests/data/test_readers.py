@@ -12,6 +12,7 @@ from swag_af.data.captions.options import CaptionColumns
 from swag_af.data.captions.readers import caption_rows, describe, format_of, merge_videos, read_videos
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
+from swag_af.data.sources import open_source
 from swag_af.data.video import Caption, Video
 
 
@@ -208,6 +209,12 @@ def test_a_compressed_source_is_to_be_unpacked(tmp_path: Path) -> None:
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b"{}"))
     with pytest.raises(InputError, match=r"compressed.*gunzip a\.json\.gz"):
         read_videos(tmp_path / "a.json.gz")
+    for name, head in (("gz", gzip.compress(b"{}")), ("zst", b"(\xb5/\xfd\x04"), ("zip", b"PK\x03\x04")):
+        path = tmp_path / f"{name}.jsonl"  # whose advice was iconv
+        path.write_bytes(head)
+        for read in (read_videos, open_source):
+            with pytest.raises(InputError, match=r"jsonl: compressed\. Unpack it first\.$"):
+                read(path)
 
 
 def test_a_name_that_tells_no_format_needs_one(tmp_path: Path) -> None:
