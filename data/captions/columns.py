@@ -31,8 +31,16 @@ _DOTTED_CLOCK = re.compile(r"(\d+)\.(\d+)\.(\d+)\.(\d+)")
 """LSMDC's: `00.01.33.500`."""
 
 
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_LARGE = re.compile(r"[1-9]\d{2,}")
+"""Times that may have marks of thousands, and those that have none where they would."""
+
+
 def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
-    """The videos of a table, in order of first appearance; one Video for each annotator of a video."""
+    """The videos of a table, in order of first appearance; one Video for each annotator of a video.
+
+    Raises InputError for what is missing, and for a time that may have a mark of thousands or of decimals.
+    """
     names = _column_names(columns)
     if source.format != "jsonl":
         _check_columns(source, names, source.columns)
@@ -40,6 +48,7 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
         _check_columns(source, {part: names[part] for part in ("video", "sentence") if part in names}, source.columns)
     named = with_whole_numbers(source, [names[part] for part in ("video", "annotator") if part in names])
     captions: dict[tuple[str, str, str], list[Caption]] = {}
+    thousands, large = dict[str, str](), set[str]()
     seen = dict.fromkeys(source.columns)
     for where, row in named.read(list(names.values())):
         seen |= dict.fromkeys(row)
@@ -58,9 +67,20 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
         if not isinstance(tree, str | None):
             raise InputError(f"{source.path}: {where} has no text as its {names['tree']!r}. Give brackets, or nothing.")
         caption = Caption(normalise_blanks(sentence), _seconds_of(source, where, row, names), tree)
+        for name in (names[part] for part in ("start", "end") if part in names):
+            cell = str(row.get(name)).strip()
+            if _THOUSANDS.fullmatch(cell):
+                thousands.setdefault(name, f"{where} has {cell}")
+            elif _LARGE.fullmatch(cell):
+                large.add(name)
         annotator, of = _cell(row, names, "annotator"), str(_cell(row, names, "source") or source.path.stem)
         captions.setdefault((_name(video), of, _name(annotator)), []).append(caption)
     _check_columns(source, names, seen)  # in JSONL, a row may have columns that the first one lacks
+    for name in sorted(large & thousands.keys()):
+        raise InputError(
+            f"{source.path}: {thousands[name]} under {name!r}, thousands or a decimal: others are 100 or more and have "
+            "no comma. Write seconds without marks of thousands, and decimals with a point."
+        )
     return [timed_video(video, of, items) for (video, of, _), items in captions.items()]
 
 

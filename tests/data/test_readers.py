@@ -129,6 +129,17 @@ def test_a_start_that_is_no_time_is_refused_without_an_end_too(tmp_path: Path) -
         read_videos(path)
 
 
+def test_a_time_with_a_mark_that_may_be_of_thousands_is_refused(tmp_path: Path) -> None:
+    """1,200 seconds were 1.2 and came before 900."""
+    head = "video,sentence,start_time\na,B.,{}\na,C.,{}\n"
+    path = written(tmp_path, "mine.csv", head.format("900", '"1,200"'))
+    with pytest.raises(InputError, match="line 3 has 1,200 under 'start_time', thousands or a decimal"):
+        read_videos(path)
+    for first, second, seconds in (("9", "1,200", 1.2), ("900", "0:00:01,200", 1.2), ("900", "901,5", 901.5)):
+        (video,) = read_videos(written(tmp_path, "mine.csv", head.format(first, f'"{second}"')))
+        assert (seconds, None) in [caption.seconds for caption in video.captions]
+
+
 def test_a_row_without_source_takes_the_name_of_its_file(tmp_path: Path) -> None:
     lines = '{"video": 0, "sentence": "A."}\n{"video": 0, "sentence": "B."}\n'
     assert read_videos(written(tmp_path, "mine.jsonl", lines))[0].source == "mine"
