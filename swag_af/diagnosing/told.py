@@ -165,7 +165,7 @@ def _is_denied(left: Left, chance: float) -> bool:
 
 
 def _denial(left: Left) -> str:
-    changed = change(_negative(left.fall_fresh))
+    changed = change(negative(left.fall_fresh))
     return (
         f"fits on the hardest find gold above chance, in {percent(left.fresh_hardest)}, and not surely less often than "
         f"on the run's distractors ({changed})"
@@ -275,7 +275,7 @@ def advice(diagnosis: Diagnosis) -> list[str]:
 def _iterations(diagnosis: Diagnosis) -> str:
     left = diagnosis.main.left
     if left.fall_other.low <= 0:
-        changed = change(_negative(left.fall_other))
+        changed = change(negative(left.fall_other))
         return f"More iterations: {UNKNOWN.lower()}; taking the hardest candidates changes accuracy by {changed}."
     lowest = f"chance, {in_percent(diagnosis.chance)},"
     if left.other_fit.high > diagnosis.chance:
@@ -297,7 +297,7 @@ def _candidates(diagnosis: Diagnosis) -> str:
     if trend.direction < 0 and trend.doubled is not None:
         return (
             f"More candidates: {twice:,} a context in place of {trend.largest:,} would lower the accuracy among the "
-            f"hardest by {points(_negative(trend.doubled))}, by a power law and present fits."
+            f"hardest by {points(negative(trend.doubled))}, by a power law and present fits."
         )
     return f"More candidates: {_unsaid(trend, f'{twice:,} a context')}"
 
@@ -331,7 +331,7 @@ def _contexts(main: OfFilter) -> list[str]:
 
 def _of_contexts(n: int, doubled: Figure, what: str) -> str:
     is_more = doubled.value > 0
-    changed, told = points(doubled if is_more else _negative(doubled)), "better" if is_more else "worse"
+    changed, told = points(doubled if is_more else negative(doubled)), "better" if is_more else "worse"
     said = f"More contexts: fitted on {n:,}, it would tell gold from {what} {told} by {changed}"
     if is_more and what.startswith("the run"):
         return f"{said}: the curve is as low as it is partly for want of contexts to learn from."
@@ -361,8 +361,9 @@ def _why_unsaid(trend: Trend) -> str:
     return f"the power law says {change(trend.doubled)}" if trend.doubled else trend.why_unknown
 
 
-def _negative(figure: Figure) -> Figure:
-    return Figure(-figure.value, -figure.high, -figure.low)
+def negative(figure: Figure) -> Figure:
+    """The figure of what is less by as much; 0 stays 0, and is no -0."""
+    return Figure(0.0 - figure.value, 0.0 - figure.high, 0.0 - figure.low)
 
 
 def percent(figure: Figure | None) -> str:
@@ -403,7 +404,7 @@ def fresh_rows(diagnosis: Diagnosis) -> Rows:
     rows: Rows = [("fitted on a third", "the run's distractors", "the hardest", "change")]
     for one in diagnosis.filters:
         left = one.left
-        hardest = (percent(left.fresh_hardest), change(_negative(left.fall_fresh)))
+        hardest = (percent(left.fresh_hardest), change(negative(left.fall_fresh)))
         rows.append((one.name, percent(left.fresh_now), *(hardest if diagnosis.has_spares else ("–", "–"))))
     return rows
 

@@ -26,11 +26,12 @@ from swag_af.data.pool.view import View
 from swag_af.data.run import Run, begin_run
 from swag_af.diagnosing import fits as fits_module
 from swag_af.diagnosing.diagnosis import subject_of
+from swag_af.diagnosing.figures import Figure
 from swag_af.diagnosing.fits import Fits, curves
 from swag_af.diagnosing.left import in_thirds
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import Diagnosis
-from swag_af.diagnosing.told import advice, answers, headline
+from swag_af.diagnosing.told import advice, answers, change, headline, negative
 from swag_af.filters import registry
 
 PLANTED = {
@@ -486,3 +487,7 @@ def test_a_real_filter_tells_an_obvious_generator_from_one_like_gold(tmp_path: P
     assert "even their hardest candidates" in headline(obvious_one)
     assert alike.main.left.now.low < 0.2 < alike.main.left.now.high
     assert "not distinguishable from chance; the interval allows up to" in headline(alike)
+
+
+def test_no_change_is_no_negative_zero() -> None:
+    assert change(negative(Figure(0.0, 0.0, 0.0))) == "+0.0 points (+0.0 to +0.0)"
