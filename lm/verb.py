@@ -94,6 +94,7 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     _entries(job, plan)
     i, n = options.part or (0, 1)
     with alone(options.out / SHARDS / f"{i + 1}-of-{n}", waits=False, called=options.out):
+        _check_parts(options.out, n)
         _make_missing(job, vocabulary, plan)
     refresh(options.out)  # other machines have made theirs
     entries = _entries(job, plan)
@@ -304,6 +305,17 @@ def _entries(job: Job, plan: Mapping[str, Any]) -> list[dict[str, Any] | None]:
                 "it away, and run the same command again."
             )
     return entries
+
+
+def _check_parts(out: Path, n: int) -> None:
+    """Raise InputError where a process is at work that shares the shards in other parts than `n`: some would
+    be made twice, others not at all."""
+    advice = "Wait until it is done, or share the work by all processes in as many parts, --shard I/N."
+    for lock in sorted((out / SHARDS).glob(".*-of-*.lock")):
+        part = lock.name.removeprefix(".").removesuffix(".lock")
+        if not part.endswith(f"-of-{n}"):
+            with alone(out / SHARDS / part, waits=False, called=out, advice=advice):
+                pass  # left by a process that was killed
 
 
 def _make_missing(job: Job, vocabulary: Vocabulary, plan: Mapping[str, Any]) -> None:

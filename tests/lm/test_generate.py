@@ -24,7 +24,7 @@ from swag_af.data.files import read_json
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool import drafts
-from swag_af.data.pool.folder import FEATURES
+from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import Vocabulary
@@ -154,6 +154,19 @@ def test_processes_that_share_the_shards_make_the_same_pool(contexts_path, lms, 
     assert make_shards(replace(shared, shard="1/2")) == (3, 3)
     assert CandidatePool.open(shared.out).identity == whole.identity
     assert pool_bytes(tmp_path / "one") == pool_bytes(tmp_path / "two")
+
+
+def test_shards_are_shared_by_all_processes_in_as_many_parts(contexts_path, lms, tmp_path):
+    """Of 1/2 and 2/3 both were taken: some shards were made by both, and others by nobody."""
+    shared = options_for(contexts_path, lms, tmp_path / "pool")
+    assert make_shards(replace(shared, shard="2/2")) == (1, 3)
+    with alone(shared.out / SHARDS / "1-of-2"):
+        with pytest.raises(InputError, match=r"at work on this\. .* all processes in as many parts"):
+            make_shards(replace(shared, shard="2/3"))
+        assert make_shards(replace(shared, shard="2/2")) == (1, 3)
+    (shared.out / SHARDS / ".1-of-2.lock").touch()  # of a process that was killed
+    assert make_shards(replace(shared, shard="2/3")) == (1, 3), "the shard of 2/2 is that of 2/3, too"
+    assert make_shards(shared) == (3, 3)
 
 
 def test_processes_make_the_bytes_of_one(contexts_path, lms, tmp_path):
