@@ -86,7 +86,7 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     job = prepare(options)
     _train_missing_folds(job)
     _check_corpus(job)
-    plan = job.settings | {"lms": _weights(options.lms, job.contexts)}
+    plan = job.settings | {"lms": _weights(options.lms, _folds(job))}
     check_models(job.reused, plan["lms"])
     if _is_complete(options.out, plan):
         return len(job.groups), len(job.groups)
@@ -186,9 +186,14 @@ def _check_begun(out: Path, settings: Mapping[str, Any], choice: Mapping[str, An
     check_same({name: begun.get(name) for name in settings}, settings, out, "--out")
 
 
+def _folds(job: Job) -> tuple[int, ...]:
+    """The folds whose models are needed."""
+    return tuple(sorted({context.fold for context in job.contexts}))
+
+
 def missing_folds(job: Job) -> tuple[int, ...]:
     """The folds whose models are still to be trained."""
-    return tuple(fold for fold in sorted({c.fold for c in job.contexts}) if not is_trained(job.options.lms, fold))
+    return tuple(fold for fold in _folds(job) if not is_trained(job.options.lms, fold))
 
 
 def lm_options(options: GenerateOptions) -> LMOptions:
@@ -218,7 +223,7 @@ def _train_missing_folds(job: Job) -> None:
             TrainLMOptions(
                 options.contexts,
                 options.lms,
-                missing,
+                _folds(job),  # those that are trained, too: the threads are shared among all, as if none were
                 use_dropped=options.use_dropped,
                 lm=lm,
                 device=options.device,
@@ -266,9 +271,8 @@ def _dropped_beside(path: Path) -> list[DroppedPair]:
         return []
 
 
-def _weights(lms: Path, contexts: Sequence[Context]) -> dict[str, str]:
-    """The hash of the weights of every fold that is used, each checked, and the map of what they have read."""
-    folds = sorted({context.fold for context in contexts})
+def _weights(lms: Path, folds: Sequence[int]) -> dict[str, str]:
+    """The hash of the weights of each of `folds`, all checked, and the map of what they have read."""
     FoldMap.load(lms)
     for fold in folds:
         check_fold(lms, fold)

@@ -31,13 +31,14 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.estimate import _seconds_a_token, estimate
 from swag_af.lm.features import features
 from swag_af.lm.lstm import generator as generator_module
+from swag_af.lm.lstm import train
 from swag_af.lm.lstm.candidates import Task, unfit_reason
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.lazy import _fill, _FillJob, with_features
 from swag_af.lm.lstm.sampling import Sampling
 from swag_af.lm.lstm.workers import CONTEXT_BYTES, n_workers, token_operations
-from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.rows import blocks_of
 from swag_af.lm.verb import generate, make_shards, prepare
 from swag_af.reporting.text import estimate_lines
@@ -539,6 +540,22 @@ def test_missing_folds_are_trained_first(contexts_path, tmp_path):
     assert {context.fold for context in pool.contexts} == {1}
     assert (tmp_path / "lms" / "fold-1" / "weights.safetensors").exists()
     assert not (tmp_path / "lms" / "fold-0").exists()
+
+
+def test_models_that_are_trained_later_share_the_threads_as_if_none_were_trained(contexts_path, tmp_path, monkeypatch):
+    """Killed between two folds and run again, the second was learnt on all threads, to other weights."""
+    options = options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", limit=None, n_negatives=2)
+    generate(replace(options, folds=(1,)))
+    shared_among: list[int] = []
+    threads_each = train.threads_each
+
+    def noted(options: TrainLMOptions, n_models: int) -> int:
+        shared_among.append(n_models)
+        return threads_each(options, n_models)
+
+    monkeypatch.setattr(train, "threads_each", noted)
+    generate(replace(options, out=tmp_path / "other"))
+    assert shared_among == [2]
 
 
 def test_a_pool_of_texts_gets_the_features_that_generate_would_give(contexts_path, lms, tmp_path):
