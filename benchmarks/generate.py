@@ -19,12 +19,13 @@ import numpy as np
 import torch
 
 from swag_af.af.measures import peak_memory_gb
-from swag_af.data.vocabulary import BOS, EOS
+from swag_af.data.vocabulary import BOS, EOS, Vocabulary
 from swag_af.lm.estimate import measure_products, token_operations
 from swag_af.lm.lstm.features import Endings, backward_features
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.lstm.reader import OutputLayer, Reader
 from swag_af.lm.lstm.sampling import Prompt, SampledRow, Sampling, Types, sample_rows
+from swag_af.lm.lstm.wording import Wording
 from swag_af.lm.options import LMOptions
 from swag_af.nn.products import has_onednn
 
@@ -134,7 +135,9 @@ def _sample(reader: Reader, prompts: list[Prompt], n_types: int, device: str) ->
     rules = Sampling(N_NEGATIVES, MIN_TOKENS, MAX_TOKENS, 40)
     at = torch.arange(n_types, device=device)
     types = Types(at == STOP, at % 5 != 0)  # a fifth stands in no gold, as in real captions
-    return {i: row for i, row in sample_rows(reader, prompts, rules, types) if row is not None}
+    words = tuple(f"w{i}" for i in range(n_types))
+    said = Wording(Vocabulary(words, np.zeros(n_types, np.int64), words))
+    return {i: row for i, row in sample_rows(reader, prompts, rules, types, said) if row is not None}
 
 
 def _some(item: Endings, rng: np.random.Generator) -> Endings:

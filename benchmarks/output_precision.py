@@ -20,6 +20,7 @@ from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import Endings, backward_features
 from swag_af.lm.lstm.reader import Distributions
 from swag_af.lm.lstm.sampling import Prompt, Sampling, sample_rows
+from swag_af.lm.lstm.wording import Wording
 
 RULES = Sampling(n_negatives=127, min_tokens=5, max_tokens=25, max_draws=40)
 
@@ -61,7 +62,7 @@ def main() -> None:
 
     chosen = tasks[:32]
     prompts = [Prompt([*task.sent1, *task.start], task.gold, task.rng) for task in chosen]
-    sampled = dict(sample_rows(exact.forward, prompts, RULES, types))
+    sampled = dict(sample_rows(exact.forward, prompts, RULES, types, Wording(vocabulary)))
     items = [(prompts[i].context, row) for i, row in sorted(sampled.items()) if row is not None]
     endings = [Endings(context, row.tokens, row.lengths) for context, row in items]
     fine, coarse = (dict(backward_features(readers.backward, endings)) for readers in (exact, rounded))

@@ -95,7 +95,7 @@ def rows_of(reader: Reader, *, seeds: range = range(5), live_rows: int | None = 
     """Of each seed, by its number."""
     prompts = [Prompt([5 + seed, 9, 8], [6, 7, STOP], np.random.default_rng(seed)) for seed in seeds]
     types = Types(torch.arange(500) == STOP, torch.arange(500) % 5 != 3)
-    found = sample_rows(reader, prompts, Sampling(120, 2, 12, 40), types, live_rows=live_rows)
+    found = sample_rows(reader, prompts, Sampling(120, 2, 12, 40), types, tuple, live_rows=live_rows)
     return {seeds[at]: row for at, row in found if row is not None}
 
 

@@ -31,6 +31,7 @@ from swag_af.lm.features import features
 from swag_af.lm.lstm.candidates import load_readers, make_rows, task_of, types_of_golds
 from swag_af.lm.lstm.checkpoints import open_vocabulary
 from swag_af.lm.lstm.sampling import Sampling
+from swag_af.lm.lstm.wording import Wording
 from swag_af.lm.options import FeaturesOptions, GenerateOptions
 from swag_af.lm.scorers.table import score_pool
 
@@ -172,7 +173,7 @@ def _endings(setting: Setting, contexts: Sequence[Context], way: Way) -> list[li
             for row, context in enumerate(contexts)
             if context.fold == fold
         )
-        for row, found in make_rows(readers, tasks, rules, types, lazy=True):
+        for row, found in make_rows(readers, tasks, rules, types, Wording(vocabulary), lazy=True):
             if found is not None:
                 ids = [tokens[:n].tolist() for tokens, n in zip(found.tokens[1:], found.lengths[1:], strict=True)]
                 made[row] = list(map(vocabulary.text, ids))

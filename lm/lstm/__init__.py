@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     reader       one direction, reading many rows at once
     workers      how many processes sample, score and learn
     train        the verb `train-lm`
+    wording      what endings of token ids say
     sampling     distinct endings from the full softmax
     features     five perplexities and three lengths
     candidates   the rows of a pool

@@ -13,7 +13,7 @@ from swag_af.data.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forward_features
 from swag_af.lm.lstm.reader import OutputLayer, Reader
-from swag_af.lm.lstm.sampling import GivenUp, Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
+from swag_af.lm.lstm.sampling import GivenUp, Prompt, Rejected, Said, SampledRow, Sampling, Types, sample_rows
 from swag_af.lm.options import Precision
 from swag_af.lm.seeding import rng_of
 
@@ -113,6 +113,7 @@ def make_rows(
     tasks: Iterable[Task],
     rules: Sampling,
     types: Types,
+    said: Said,
     *,
     lazy: bool,
     live_rows: int | None = None,
@@ -132,7 +133,7 @@ def make_rows(
             yield Prompt([*task.sent1, *task.start], task.gold, task.rng)
 
     def noted() -> Iterator[tuple[int, SampledRow | None]]:
-        sampled = sample_rows(readers.forward, prompts(), rules, types, live_rows=live_rows, given_up=counts)
+        sampled = sample_rows(readers.forward, prompts(), rules, types, said, live_rows=live_rows, given_up=counts)
         for i, row in sampled:
             if row is None and given_up is not None:
                 given_up[taken[i].position] = counts.pop(i)

@@ -23,6 +23,7 @@ from swag_af.lm.lstm.candidates import (
 )
 from swag_af.lm.lstm.checkpoints import open_vocabulary
 from swag_af.lm.lstm.sampling import GivenUp, Sampling, Types
+from swag_af.lm.lstm.wording import Wording
 from swag_af.lm.options import GenerateOptions, Precision
 from swag_af.nn.device import pick_device
 
@@ -89,7 +90,7 @@ class LSTMGenerator:
         """What `rows` yields for contexts, each with its position, of which is known that the models of their folds
         have not learnt the endings: what models have read is not looked up."""
         rules = Sampling(n_negatives, self.min_tokens, self.max_tokens, self.max_draws)
-        types = self.types
+        types, said = self.types, self._wording
         todo: dict[int, list[Task]] = {}
         for position, context in contexts:
             task = task_of(context, position, self.vocabulary, seed)
@@ -100,7 +101,7 @@ class LSTMGenerator:
                 yield position, reason
         for fold, tasks in sorted(todo.items()):
             readers = self._readers_of(fold)
-            made = make_rows(readers, tasks, rules, types, lazy=lazy, live_rows=self.live_rows, given_up=given_up)
+            made = make_rows(readers, tasks, rules, types, said, lazy=lazy, live_rows=self.live_rows, given_up=given_up)
             for position, row in made:
                 yield position, DRAWN_OUT if row is None else row
 
@@ -122,6 +123,10 @@ class LSTMGenerator:
             return all_types(self.vocabulary)
         rules = Sampling(1, self.min_tokens, self.max_tokens, self.max_draws)
         return types_of_golds(self.golds, self.vocabulary, rules)
+
+    @cached_property
+    def _wording(self) -> Wording:
+        return Wording(self.vocabulary)
 
     @cached_property
     def _folds(self) -> FoldMap:

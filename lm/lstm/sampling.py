@@ -4,12 +4,12 @@ Temperature 1, no beam, no top-k: the paper's "greedy" is plain sampling in its 
 2018, 3.3), since beams give endings of too low a perplexity. Samples keep gold's rules: types that no gold can hold are
 not sampled, and an ending counts when it is finished and long enough, for what no gold could look like needs no reading
 to be told from gold. The d-th draw of a context takes its choices from the d-th `max_tokens` uniforms of the context's
-own generator, and a row is gold with the first draws that count and are new: what else is sampled at the same time
-changes speed and nothing else. No draw is made that could turn out not to be needed. Scoring by the backward model
+own generator, and a row is gold with the first draws that count and say something new: what else is sampled at the same
+time changes speed and nothing else. No draw is made that could turn out not to be needed. Scoring by the backward model
 happens elsewhere.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -29,6 +29,9 @@ from swag_af.lm.lstm.reader import (
     read_prompts,
     with_rows,
 )
+
+Said = Callable[[Sequence[int]], Hashable]
+"""What an ending of token ids says: equal for two that may not stand in one row (`wording.Wording`)."""
 
 _GOLD = -1
 """The number of the draw that takes gold's tokens instead of sampling."""
@@ -64,7 +67,7 @@ class Rejected:
     too_short: int = 0
     """Finished below `min_tokens`."""
     repeated: int = 0
-    """Equal to gold or to another draw."""
+    """Says what gold or another draw says."""
 
 
 @dataclass(frozen=True)
@@ -113,17 +116,19 @@ def sample_rows(
     prompts: Iterable[Prompt],
     rules: Sampling,
     types: Types,
+    said: Said,
     *,
     live_rows: int | None = None,
     given_up: dict[int, GivenUp] | None = None,
 ) -> Iterator[tuple[int, SampledRow | None]]:
-    """Yield, for every prompt and as it is done, its position and its row: gold, then `n_negatives` distinct endings.
+    """Yield, for every prompt and as it is done, its position and its row: gold, then `n_negatives` endings, no two of
+    all equal by what is `said`.
 
     The row is None when `max_draws * n_negatives` draws have not given enough: `given_up` then gets their counts.
     About `live_rows` endings are sampled at a time. Log-likelihoods are those of the whole model, types that are
     not sampled included.
     """
-    return _Sampler(reader, rules, types, live_rows, {} if given_up is None else given_up).run(iter(prompts))
+    return _Sampler(reader, rules, types, said, live_rows, {} if given_up is None else given_up).run(iter(prompts))
 
 
 @dataclass
@@ -162,7 +167,7 @@ class _Draws(Columns):
 class _Slot:
     """A context at work: how far its row has come."""
 
-    def __init__(self, position: int, prompt: Prompt, width: int):
+    def __init__(self, position: int, prompt: Prompt, width: int, said: Said):
         self.position = position
         self.rng = prompt.rng
         self.n_drawn = 0
@@ -170,26 +175,28 @@ class _Slot:
         self.n_drawn_tokens = 0
         self.n_cut_off = self.n_too_short = 0
         self.width = width
+        self.said = said
+        self.kept: dict[Hashable, tuple[int, bytes, int, float, float]] = {}
+        """What is said to the first draw that says so: its number, ids, tokens and nats, all and last; gold's nats come
+        when it is through."""
         gold = np.zeros((1, width), np.int32)
         gold[0, : len(prompt.gold)] = prompt.gold
-        self.kept: dict[bytes, tuple[int, int, float, float]] = {_keys(gold)[0]: (_GOLD, len(prompt.gold), 0.0, 0.0)}
-        """Ending to the number of its first draw, its tokens and its nats, all and last; gold's nats come when it is
-        through."""
+        self.keep(prompt.gold, _packed(gold)[0], _GOLD, 0.0, 0.0)
 
-    def keep(self, ending: bytes, number: int, length: int, nats: float, last: float) -> None:
-        """Take note of a finished ending; of equal ones the first counts."""
-        known = self.kept.get(ending)
+    def keep(self, ids: Sequence[int], packed: bytes, number: int, nats: float, last: float) -> None:
+        """Take note of a finished ending; of those that say the same the first counts."""
+        key = self.said(ids)
+        known = self.kept.get(key)
         if known is None or number <= known[0]:
-            self.kept[ending] = number, length, nats, last
+            self.kept[key] = number, packed, len(ids), nats, last
 
     def row(self, context_nats: float) -> SampledRow:
-        numbers, lengths, nats, last = map(np.array, zip(*self.kept.values(), strict=True))
-        order = numbers.argsort()
-        tokens = np.frombuffer(b"".join(self.kept), np.int32).reshape(-1, self.width)[order]
-        nats, last = (column[order].astype(np.float32) for column in (nats, last))
-        return SampledRow(
-            tokens, lengths[order], nats, last, context_nats, self.n_drawn, self.n_drawn_tokens, self.rejected()
-        )
+        numbers, packed, *columns = zip(*self.kept.values(), strict=True)
+        order = np.argsort(numbers)
+        tokens = np.frombuffer(b"".join(packed), np.int32).reshape(-1, self.width)[order]
+        lengths, nats, last = (np.array(column)[order] for column in columns)
+        nats, last = nats.astype(np.float32), last.astype(np.float32)
+        return SampledRow(tokens, lengths, nats, last, context_nats, self.n_drawn, self.n_drawn_tokens, self.rejected())
 
     def rejected(self) -> Rejected:
         """The draws that did not count, once none is live."""
@@ -197,18 +204,25 @@ class _Slot:
         return Rejected(self.n_cut_off, self.n_too_short, n_repeated)
 
 
-def _keys(tokens: np.ndarray) -> list[bytes]:
-    """What tells the endings (n, L) int32 apart, 0 beyond each length."""
-    keys: list[bytes] = np.ascontiguousarray(tokens).view(np.dtype((np.void, tokens.shape[1] * 4)))[:, 0].tolist()
-    return keys
+def _packed(tokens: np.ndarray) -> list[bytes]:
+    """The rows of `tokens` (n, L) int32."""
+    rows: list[bytes] = np.ascontiguousarray(tokens).view(np.dtype((np.void, tokens.shape[1] * 4)))[:, 0].tolist()
+    return rows
 
 
 class _Sampler:
     """All contexts at work and all their draws. A round takes every draw a token on."""
 
     def __init__(
-        self, reader: Reader, rules: Sampling, types: Types, live_rows: int | None, given_up: dict[int, GivenUp]
+        self,
+        reader: Reader,
+        rules: Sampling,
+        types: Types,
+        said: Said,
+        live_rows: int | None,
+        given_up: dict[int, GivenUp],
     ):
+        self.said = said
         self.given_up = given_up
         self.reader = reader
         self.rules = rules
@@ -253,7 +267,7 @@ class _Sampler:
         for i, (position, prompt) in zip(free, taken, strict=False):
             if not 0 < len(prompt.gold) <= self.rules.max_tokens:
                 raise ValueError(f"gold has {len(prompt.gold)} tokens; 1 to {self.rules.max_tokens} are possible")
-            self.slots[i] = _Slot(position, prompt, self.rules.max_tokens)
+            self.slots[i] = _Slot(position, prompt, self.rules.max_tokens, self.said)
             self.gold[i, : len(prompt.gold)] = torch.tensor(prompt.gold, device=self.device)
             self.gold_length[i] = len(prompt.gold)
 
@@ -305,7 +319,8 @@ class _Sampler:
         columns = (finished.slot, finished.depth, finished.number, self.ends[finished.latest()])
         slots, lengths, numbers, whole = (column.tolist() for column in columns)
         nats, last = finished.nats.tolist(), finished.last.tolist()
-        keys = _keys(finished.tokens.to("cpu", torch.int32).numpy())
+        tokens = finished.tokens.to("cpu", torch.int32).numpy()
+        ids, packed = tokens.tolist(), _packed(tokens)
         for row, (i, length, number) in enumerate(zip(slots, lengths, numbers, strict=True)):
             slot = self.slots[i]
             slot.n_live -= 1
@@ -315,7 +330,7 @@ class _Sampler:
             elif number != _GOLD and length < self.rules.min_tokens:
                 slot.n_too_short += 1
             else:  # gold is as it is
-                slot.keep(keys[row], number, length, nats[row], last[row])
+                slot.keep(ids[row][:length], packed[row], number, nats[row], last[row])
         done: list[tuple[int, SampledRow | None]] = []
         for i in dict.fromkeys(slots):
             slot = self.slots[i]

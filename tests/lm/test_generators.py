@@ -84,6 +84,18 @@ def test_the_lstm_keeps_the_contract(lms: Path, contexts_path: Path) -> None:
     check_generator(make_generator(f"lstm[{lms}]"), golds, n_negatives=3)
 
 
+def test_the_lstm_gives_no_ending_in_the_words_of_gold_or_of_another(lms: Path, contexts_path: Path) -> None:
+    """ "jumps on to the mat." was a negative of "jumps onto the mat." """
+    contexts = read_contexts(contexts_path)
+    generator = LSTMGenerator(lms, contexts)
+    alike = ("thing",) * len(generator.vocabulary)
+    generator.vocabulary = replace(generator.vocabulary, spellings=alike)
+    golds = [context for context in contexts if 5 <= len(tokenize(context.gold)) <= 25][:6]
+    for answer in generator.generate(golds, 7, seed=0):
+        n_tokens = [text.count("thing") for text in answer.endings]
+        assert len({len(tokenize(golds[answer.position].gold)), *n_tokens}) == 8
+
+
 def test_the_lstm_makes_the_endings_of_the_verb(lms: Path, contexts_path: Path, tmp_path: Path) -> None:
     pool = generate(GenerateOptions(contexts_path, lms, tmp_path / "pool", n_negatives=5, limit=9, tagger="rules"))
     assert isinstance(pool, CandidatePool)

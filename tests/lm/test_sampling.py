@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from slow import lm as slow_lm
 
 from swag_af.data.pool.folder import FEATURES
-from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS
+from swag_af.data.text.wording import comparable
+from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS, Vocabulary
 from swag_af.lm.lstm import reader as reader_module
 from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forward_features
 from swag_af.lm.lstm.reader import BLOCK, Choices, Distributions, OutputLayer, Reader, children, read_prompts
 from swag_af.lm.lstm.sampling import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
+from swag_af.lm.lstm.wording import Wording
 
 CONTEXTS = ([5, 9, 8], [7], [11, 11, 6, 5, 9])
 GOLD = (6, 7, STOP)
@@ -49,15 +51,27 @@ def sample(
     live_rows=None,
     never=(),
     given_up=None,
+    said=tuple,
 ):
     """The rows of `contexts`, in their order."""
     seeds = range(len(contexts)) if seeds is None else seeds
     prompts = [Prompt(c, gold, np.random.default_rng(seed)) for c, seed in zip(contexts, seeds, strict=True)]
     rules = Sampling(n, low, high, max_draws)
     types = every_type_but(never)
-    made = dict(sample_rows(reader, prompts, rules, types, live_rows=live_rows, given_up=given_up))
+    made = dict(sample_rows(reader, prompts, rules, types, said, live_rows=live_rows, given_up=given_up))
     assert sorted(made) == list(range(len(contexts)))
     return [made[i] for i in range(len(contexts))]
+
+
+def halves(ids) -> tuple[int, ...]:
+    """Two types each say the same."""
+    return tuple(i // 2 for i in ids)
+
+
+def vocabulary_of(*spellings: str) -> Vocabulary:
+    """The special tokens and those."""
+    shown = (*SPECIAL_TOKENS, *spellings)
+    return Vocabulary(tuple(map(str.lower, shown)), np.zeros(len(shown), np.int64), shown)
 
 
 def endings_of(row: SampledRow) -> list[tuple[int, ...]]:
@@ -81,9 +95,9 @@ def test_a_row_is_gold_then_distinct_endings_within_bounds(forward):
             assert ending[-1] == STOP
 
 
-@pytest.mark.parametrize("never", [(), (8, 11)])
-def test_a_row_is_that_of_the_slow_sampler_and_no_draw_is_in_vain(model, forward, never):
-    for i, (context, row) in enumerate(zip(CONTEXTS, sample(forward, n=25, never=never), strict=True)):
+@pytest.mark.parametrize(("never", "said"), [((), tuple), ((8, 11), tuple), ((), halves)])
+def test_a_row_is_that_of_the_slow_sampler_and_no_draw_is_in_vain(model, forward, never, said):
+    for i, (context, row) in enumerate(zip(CONTEXTS, sample(forward, n=25, never=never, said=said), strict=True)):
         expected, outcomes, n_drawn_tokens = slow_lm.row(
             model,
             context,
@@ -94,12 +108,48 @@ def test_a_row_is_that_of_the_slow_sampler_and_no_draw_is_in_vain(model, forward
             stop=STOP,
             rng=np.random.default_rng(i),
             never=never,
+            said=said,
         )
         assert endings_of(row) == expected
         assert (row.n_draws, row.n_drawn_tokens) == (len(outcomes), n_drawn_tokens)
         assert row.rejected == Rejected(*(outcomes.count(why) for why in ("cut_off", "too_short", "repeated")))
         assert row.rejected.cut_off
         assert row.rejected.too_short
+
+
+def test_no_ending_has_the_words_of_gold_or_of_another_in_other_tokens(forward):
+    """ "gets on to the beam." was a negative of "gets onto the beam." """
+    vocabulary = vocabulary_of(".", "on", "to", "onto", "can", "not", "cannot", "beam")
+    gold = vocabulary.ids(["onto", "beam", "."])
+    by_ids, by_words = (sample(forward, n=300, gold=gold, said=said) for said in (tuple, Wording(vocabulary)))
+    for one, two in zip(by_ids, by_words, strict=True):
+        texts, kept = ([comparable(vocabulary.text(ending)) for ending in endings_of(row)] for row in (one, two))
+        assert len(set(texts)) < len(texts), "else nothing was tried"
+        assert len(set(kept)) == len(kept) == 301
+        assert kept[0] == "ontobeam"
+        assert [text for text in kept if text in texts] == list(dict.fromkeys(texts)), "the first of each is kept"
+        assert two.rejected.repeated > one.rejected.repeated
+
+
+def test_a_row_without_such_endings_is_what_it_is_by_tokens(forward):
+    vocabulary = vocabulary_of(".", *"abcdefg")
+    for one, two in zip(sample(forward, n=200), sample(forward, n=200, said=Wording(vocabulary)), strict=True):
+        assert_same_row(one, two)
+
+
+SPELLINGS = """
+    . , ? ! : ; $ # @ & % ( ) [ ] - ' ` " '' `` n't 's 'S s 'T 'til til 90s 3 .5 ... can not gon na Ann A B don o'clock
+    <unk> <pad> dogs says … ’ ’s “ é ﬁ Straße e\u0301 \u0301 \u00ad İ 。 ᄀ ᅡ ½ ´ 日 本
+"""
+TOKENS = st.sampled_from([*SPELLINGS.split(), "x\u00a0y"]) | st.text(max_size=3)
+
+
+@settings(max_examples=1000)
+@given(st.lists(TOKENS, max_size=8), st.data())
+def test_what_is_said_is_the_comparable_form_of_the_readable_text(spellings, data):
+    vocabulary = vocabulary_of(*spellings)
+    ids = data.draw(st.lists(st.integers(0, len(vocabulary) - 1), max_size=10))
+    assert Wording(vocabulary)(ids) == comparable(vocabulary.text(ids))
 
 
 def test_types_that_no_gold_holds_are_in_no_negative(forward):
@@ -126,11 +176,11 @@ def test_nats_are_those_of_the_whole_model_read_slowly(model, forward, never):
             assert row.last_token_nats[k] == pytest.approx(read[-1], rel=1e-4)
 
 
-@pytest.mark.parametrize("live_rows", [1, 300, 100_000])
-def test_a_row_is_the_same_bits_whatever_is_sampled_beside_it(forward, live_rows):
+@pytest.mark.parametrize(("live_rows", "said"), [(1, tuple), (300, tuple), (100_000, tuple), (40, halves)])
+def test_a_row_is_the_same_bits_whatever_is_sampled_beside_it(forward, live_rows, said):
     contexts = [CONTEXTS[i % 3] for i in range(9)]
-    alone = [sample(forward, n=150, contexts=[c], seeds=[i])[0] for i, c in enumerate(contexts)]
-    together = sample(forward, n=150, contexts=contexts, live_rows=live_rows)
+    alone = [sample(forward, n=150, contexts=[c], seeds=[i], said=said)[0] for i, c in enumerate(contexts)]
+    together = sample(forward, n=150, contexts=contexts, live_rows=live_rows, said=said)
     for one, two in zip(alone, together, strict=True):
         assert_same_row(one, two)
 

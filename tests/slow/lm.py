@@ -1,6 +1,6 @@
 """The slow, obvious twins of sampling and scoring: one context, one ending, one token at a time, no packing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 import torch
@@ -52,9 +52,10 @@ def row(
     stop: int,
     rng: np.random.Generator,
     never: Sequence[int] = (),
+    said: Callable[[Sequence[int]], Hashable] = tuple,
 ) -> tuple[list[tuple[int, ...]], list[str], int]:
-    """Gold, then the first distinct endings that are finished and long enough; why each draw counted or did not; and
-    how many tokens that took."""
+    """Gold, then the first endings that are finished, long enough and say what none before them has `said`; why each
+    draw counted or did not; and how many tokens that took."""
     kept, outcomes, n_tokens = [tuple(gold)], [], 0
     while len(kept) <= n_negatives:
         drawn = ending(model, context, max_tokens, stop, rng.random(max_tokens), never)
@@ -63,7 +64,7 @@ def row(
             outcomes.append("cut_off")
         elif len(drawn) < min_tokens:
             outcomes.append("too_short")
-        elif drawn in kept:
+        elif said(drawn) in map(said, kept):
             outcomes.append("repeated")
         else:
             outcomes.append("kept")
