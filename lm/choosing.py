@@ -13,13 +13,8 @@ from swag_af.data.splits import named_groups
 from swag_af.lm.options import GenerateOptions
 
 
-def chosen_of(contexts: Sequence[Context], options: GenerateOptions) -> list[Context]:
-    """Those of `contexts` that --folds and --limit choose, in their order; InputError where there are none."""
-    return [contexts[i] for i in positions_of(contexts, options)]
-
-
 def positions_of(contexts: Sequence[Context], options: GenerateOptions) -> list[int]:
-    """Where those of `contexts` stand that `chosen_of` chooses."""
+    """Where those of `contexts` stand that --folds and --limit choose, rising; InputError where there are none."""
     at = [i for i, context in enumerate(contexts) if not options.folds or context.fold in options.folds]
     if not at:
         raise InputError(f"--folds {' '.join(map(str, options.folds))}: {options.contexts} has no contexts in them.")
@@ -39,8 +34,8 @@ def positions_of(contexts: Sequence[Context], options: GenerateOptions) -> list[
 
 
 def named(context: Context, number: int) -> Context:
-    """`context` with an id and a video: one without an id is called by its `number`, and has a video of its own where
-    it names none."""
+    """`context` with an id and a video: one without an id is called by its `number`, where it stands in the file, and
+    has a video of its own where it names none."""
     id = context.id or f"row-{number}"
     video = context.video or id
     return context if (id, video) == (context.id, context.video) else replace(context, id=id, video=video)

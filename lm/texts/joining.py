@@ -107,7 +107,7 @@ def _rows(job: Job, journal: Journal, maker: RowMaker, counts: _Counts) -> Itera
                 else:
                     reason = made
             if reason:
-                counts.dropped.append({"id": named(context, row).id, "reason": reason})
+                counts.dropped.append({"id": named(context, job.positions[row]).id, "reason": reason})
             advance(1)
 
 
@@ -116,13 +116,13 @@ def _made(maker: RowMaker, job: Job, kept: Kept) -> Row | str:
     _check(job, kept)
     if kept.reason:
         return kept.reason
-    context = job.contexts[kept.row]
+    context, position = job.contexts[kept.row], job.positions[kept.row]
     try:
-        return maker.make(kept.row, context, kept.endings)
+        return maker.make(position, context, kept.endings)
     except (EmptyRowError, ShortRowError):
         return DRAWN_OUT
     except RowError as fault:
-        raise InputError(f"{job.options.contexts}: context {context.id or kept.row} {fault}. Mend it.") from None
+        raise InputError(f"{job.options.contexts}: context {named(context, position).id} {fault}. Mend it.") from None
 
 
 def _check(job: Job, kept: Kept) -> None:

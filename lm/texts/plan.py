@@ -19,7 +19,7 @@ from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.text.surface import is_finished
 from swag_af.data.text.wording import comparable
-from swag_af.lm.choosing import check_ids, choice_of, chosen_of, named
+from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
 from swag_af.lm.contract import ADVICE, Generator, deciding, record_of
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import Prompt
@@ -39,6 +39,8 @@ class Job:
     options: GenerateOptions
     contexts: list[Context]
     """Those that the options choose, N of them."""
+    positions: list[int]
+    """Where they stand in the file: what one without an id is called by in the pool."""
     unfit: dict[int, str]
     """Rows that are not asked about, and why."""
     generator: Generator
@@ -53,9 +55,10 @@ def prepare(options: GenerateOptions) -> Job:
     """Read and check all that can be checked before anything is generated."""
     check_ours(options.out, VOCABULARY, SHARDS, DROPPED)
     every = read_contexts(options.contexts)
-    contexts = chosen_of(every, options)
+    positions = positions_of(every, options)
+    contexts = [every[i] for i in positions]
     _check_part(options, len(contexts))
-    check_ids(options.contexts, (named(context, row).id for row, context in enumerate(contexts)))
+    check_ids(options.contexts, (named(every[i], i).id for i in positions))
     settings = settings_of(options, every, _answers_path(options))
     tagger = None if options.tagger == NO_TAGGER else load_tagger(options.tagger)
     unfit = _unfit(contexts, settings, normalised=options.text.normalise)
@@ -70,7 +73,7 @@ def prepare(options: GenerateOptions) -> Job:
     }
     plan |= {name: settings[name] for name in ("min_tokens", "max_tokens", "max_draws") if name in settings}
     plan |= {"source_sha256": sha256} if (sha256 := source_of(generator)) else {}  # of somebody's own class
-    job = Job(options, contexts, unfit, generator, tagger, plan, record)
+    job = Job(options, contexts, positions, unfit, generator, tagger, plan, record)
     _check_begun(job)
     return job
 

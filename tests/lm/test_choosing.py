@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.errors import InputError
-from swag_af.lm.choosing import chosen_of, whole_videos
+from swag_af.lm.choosing import positions_of, whole_videos
 from swag_af.lm.options import GenerateOptions, TextOptions
 from swag_af.lm.verb import generate
 
@@ -52,6 +52,7 @@ def test_without_the_option_pools_record_what_they_did_before(contexts_path: Pat
     with pytest.raises(InputError, match="begun with other"):
         generate(by_video)
     again = generate(replace(by_video, out=tmp_path / "videos"))
-    chosen = {context.id for context in chosen_of(read_contexts(contexts_path), by_video)}
+    every = read_contexts(contexts_path)
+    chosen = {every[i].id for i in positions_of(every, by_video)}
     assert {context.id for context in again.contexts} <= chosen
     assert again.manifest["plan"]["limit_by"] == "video"

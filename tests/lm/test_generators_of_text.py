@@ -157,6 +157,26 @@ def test_the_pool_is_that_of_the_same_texts(path: Path, tmp_path: Path, normalis
     assert not (options.out / "journal").exists()
 
 
+def test_contexts_without_ids_are_called_by_their_line_whichever_are_chosen(path: Path, tmp_path: Path) -> None:
+    """`row-0` was the first of those chosen, in a pool of the LSTMs the first of the file."""
+    every = [replace(context, id="", video="") for context in read_contexts(path)]
+    every[12] = replace(every[12], gold="sits.")
+    write_contexts(tmp_path / "contexts.jsonl", every, [], {})
+    folds = (every[12].fold, every[13].fold)
+    options = ngram_for(tmp_path / "contexts.jsonl", tmp_path / "pool", folds=folds, text=TextOptions(normalise=False))
+    pool = generate(options)
+    assert {context.id for context in pool.contexts} == {
+        f"row-{i}" for i, context in enumerate(every) if context.fold in folds and i != 12
+    }
+    for context in pool.contexts:
+        assert context.gold == every[int(context.id.removeprefix("row-"))].gold
+    assert next(iter(read_jsonl(tmp_path / "pool" / "dropped.jsonl")))[1]["id"] == "row-12"
+    alone = NgramGenerator(every, min_tokens=4).generate(every, 3, seed=0)
+    endings = {f"row-{answer.position}": answer.endings for answer in alone}
+    for row, context in enumerate(pool.contexts):
+        assert pool.texts_of_row(row)[1:] == list(endings[context.id]), "names change no ending"
+
+
 def test_what_wrote_it_is_kept_with_its_prompt(path: Path, tmp_path: Path) -> None:
     kept = generate(options_for(path, tmp_path / "pool", limit=4)).manifest["generator"]
     assert {name: kept[name] for name in ("name", "model", "temperature")} == {
