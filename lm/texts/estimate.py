@@ -40,7 +40,7 @@ class TextEstimate:
     rejected_share: float = 0.0
     """Of the texts that were made."""
     seconds_to_begin: float = 0.0
-    """Until the first context was answered: loading, or learning."""
+    """Until the first context was answered: loading, or learning, that for every fold where it took time again."""
     seconds_a_context: float = 0.0
     disk_bytes: float = 0.0
     """The answers and the pool, while both are there."""
@@ -61,16 +61,24 @@ def estimate_texts(options: GenerateOptions) -> TextEstimate:
 
 
 def _tried(job: Job, asked: Sequence[Context], unfit: dict[str, int]) -> TextEstimate:
-    """The first context pays for loading; others of its fold, more each time, tell the rate, or of other folds where it
-    has no other."""
-    mine = [context for context in asked if context.fold == asked[0].fold]
-    mine = mine if len(mine) > 1 else list(asked)
+    """The first context of the largest fold pays for loading; others of it, more each time, tell the rate, and one of
+    another fold what each fold costs. Where every fold has one context, all tell the rate."""
+    folds = Counter(context.fold for context in asked)
+    ((fold, n_mine),) = folds.most_common(1)
+    mine = [context for context in asked if context.fold == fold] if n_mine > 1 else list(asked)
     answers, begin = _timed(job, mine[:1])
-    rate, at, n, stop = begin, 1, 4, time.perf_counter() + SECONDS
+    rate, at, n, stop = begin, 1, 1, time.perf_counter() + SECONDS
+    seconds_of_one = begin
     while at < len(mine) and (at == 1 or time.perf_counter() < stop):
         more, seconds = _timed(job, mine[at : at + n])
         answers += more
+        seconds_of_one = seconds if at == 1 else seconds_of_one
         rate, at, n = seconds / len(more), at + n, 4 * n
+    elsewhere = [context for context in asked if context.fold != fold] if n_mine > 1 else []
+    if elsewhere:
+        more, seconds = _timed(job, elsewhere[:1])
+        answers += more
+        begin += (len(folds) - 1) * max(0.0, seconds - seconds_of_one)
     texts = Texts()
     for answer in answers:
         texts.add(answer)

@@ -35,6 +35,7 @@ from swag_af.lm.features import features
 from swag_af.lm.ngram import NgramGenerator
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TextOptions
 from swag_af.lm.prompting.prompt import Prompt
+from swag_af.lm.texts import estimate as estimate_module
 from swag_af.lm.texts import making
 from swag_af.lm.texts.estimate import estimate_texts
 from swag_af.lm.texts.joining import Texts
@@ -691,6 +692,33 @@ def test_a_dry_run_says_what_it_would_take_and_writes_nothing(
     assert "90 requests" in capsys.readouterr().out
     assert not ASKED
     assert not options.out.exists()
+
+
+class Learner(Writer):
+    """One that learns a model a fold for ten seconds, keeps one, and answers in a tenth of a second."""
+
+    now: ClassVar[float] = 0.0
+    learns: ClassVar[bool] = True
+    _fold: int | None = None
+
+    def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
+        for answer in super().generate(contexts, n_negatives, seed=seed):
+            fold = contexts[answer.position].fold
+            Learner.now += 0.1 + 10 * (fold != self._fold and (self.learns or self._fold is None))
+            self._fold = fold
+            yield answer
+
+
+@pytest.mark.parametrize(("learns", "seconds"), [(True, 50.1), (False, 10.1)])
+def test_a_dry_run_counts_what_is_learnt_for_every_fold(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool, seconds: float
+) -> None:
+    """The models of four folds of five came for nothing."""
+    monkeypatch.setattr(Learner, "learns", learns)
+    monkeypatch.setattr(estimate_module.time, "perf_counter", lambda: Learner.now)
+    found = estimate_texts(options_for(path, tmp_path / "pool", generator="test_generators_of_text:Learner"))
+    assert found.seconds_to_begin == pytest.approx(seconds)
+    assert found.seconds_a_context == pytest.approx(0.1)
 
 
 def test_what_follows_works_on_such_a_pool(
