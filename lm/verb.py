@@ -23,7 +23,15 @@ from swag_af.data.errors import ExhaustedError, FormatError, InputError, takes_o
 from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.folds import FoldMap
 from swag_af.data.locks import alone
-from swag_af.data.manifests import check_ours, check_same, differences, read_manifest, sha256_file, write_manifest
+from swag_af.data.manifests import (
+    MANIFEST,
+    check_ours,
+    check_same,
+    differences,
+    read_manifest,
+    sha256_file,
+    write_manifest,
+)
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
@@ -84,8 +92,9 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
         return make_texts(options)
     options = replace(options, lms=lms_of(options))
     job = prepare(options)
+    if (options.lms / MANIFEST).exists():  # otherwise they are begun with these contexts
+        _check_corpus(job)
     _train_missing_folds(job)
-    _check_corpus(job)
     plan = job.settings | {"lms": _weights(options.lms, _folds(job))}
     check_models(job.reused, plan["lms"])
     if _is_complete(options.out, plan):

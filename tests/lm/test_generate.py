@@ -466,6 +466,18 @@ def test_models_of_other_contexts_are_refused(contexts_path, lms, tmp_path):
         generate(options_for(tmp_path / "other.jsonl", lms, tmp_path / "pool"))
 
 
+def test_models_of_other_contexts_are_refused_before_a_missing_one_is_trained(contexts_path, lms, tmp_path):
+    """The advice was to choose another --out, as that of `train-lm` is."""
+    half = tmp_path / "half"
+    shutil.copytree(lms, half)
+    shutil.rmtree(half / "fold-1")
+    with pytest.raises(InputError, match=r"half: trained with the pairs of .* Leave out --no-use-dropped"):
+        generate(options_for(contexts_path, half, tmp_path / "pool", use_dropped=False))
+    write_contexts(tmp_path / "other.jsonl", read_contexts(contexts_path)[1:], [], {})
+    with pytest.raises(InputError, match=r"half: trained on other pairs .*other\.jsonl.* another --lms"):
+        generate(options_for(tmp_path / "other.jsonl", half, tmp_path / "pool"))
+
+
 def exhaust(monkeypatch, options, which) -> None:
     """Contexts at the places in their shards that `which` picks give too few endings."""
     rows = generator_module.LSTMGenerator.unread_rows
