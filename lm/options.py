@@ -29,7 +29,8 @@ class LMOptions(Options):
     epochs: int = 15
     """Passes over the training pairs; the weights of the best held-out perplexity are kept."""
     pretrain_epochs: int = 2
-    """Passes over the pairs of consecutive book sentences, where books are given (Zellers et al. 2018, A.2)."""
+    """Passes over the pairs of consecutive book sentences (Zellers et al. 2018, A.2); refused where no books are given
+    by --pretrain."""
     batch_size: int = 32
     """Sentence pairs in a batch."""
     learning_rate: float = 1e-3

@@ -54,7 +54,7 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
 from swag_af.lm.contract import READ
 from swag_af.lm.lstm.candidates import types_of_golds
-from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
+from swag_af.lm.lstm.checkpoints import check_fold, check_options, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, each_pair
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.sampling import Sampling, Types
@@ -207,12 +207,13 @@ def missing_folds(job: Job) -> tuple[int, ...]:
 
 def lm_options(options: GenerateOptions) -> LMOptions:
     """Those of the folder of models where it has been begun, ours otherwise; InputError when ours contradict."""
-    if not (options.lms / "manifest.json").exists():
-        return options.lm
-    begun = options_of(read_manifest(options.lms, "lm"), options.lms)
     if options.lm != LMOptions():
-        check_same(asdict(begun), asdict(options.lm), options.lms, "--lms")
-    return begun
+        check_options(options.lms, options.lm, "--lms")
+    if not (options.lms / MANIFEST).exists():
+        return options.lm
+    manifest = read_manifest(options.lms, "lm")
+    begun = options_of(manifest, options.lms)
+    return begun if manifest.get("books_sha256") else replace(begun, pretrain_epochs=LMOptions.pretrain_epochs)
 
 
 def _train_missing_folds(job: Job) -> None:

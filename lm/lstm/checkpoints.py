@@ -49,13 +49,13 @@ def open_lm_folder(
     either kind, unless the pretraining is unfinished.
     """
     books_sha256 = None if books is None else sha256_json(books)
+    check_options(path, options, "--out", with_books=books is not None)
     if not (path / "manifest.json").exists():
         vocabulary.save(path / "vocabulary.tsv")
         content = {"options": asdict(options), "corpus_sha256": corpus_sha256, "seed": seed}
         content |= {"books_sha256": books_sha256, "books": books, "folds_sha256": folds.save(path)}
         write_manifest(path, "lm", content | {"vocabulary_sha256": sha256_file(path / "vocabulary.tsv")})
     manifest = read_manifest(path, "lm")
-    check_same(asdict(options_of(manifest, path)), asdict(options), path, "--out")
     check_same(manifest, {"corpus_sha256": corpus_sha256, "seed": seed}, path, "--out")
     if books is not None:
         check_same(manifest, {"books_sha256": books_sha256}, path, "--out")
@@ -66,6 +66,24 @@ def open_lm_folder(
         manifest |= {"folds_sha256": folds.save(path)}  # the folder is older than this file, or lost it
         write_json(path / MANIFEST, manifest)
     return manifest
+
+
+def check_options(path: Path, options: LMOptions, flag: str, *, with_books: bool = False) -> None:
+    """Raise InputError where the folder of models at `path`, named by `flag`, was begun with other `options`.
+
+    How often books are read counts where there are books: in the folder, or given (`with_books`). Elsewhere it is
+    refused, unless it is the default.
+    """
+    manifest = read_manifest(path, "lm") if (path / MANIFEST).exists() else {}
+    has_books = with_books or bool(manifest.get("books_sha256"))
+    if options.pretrain_epochs != LMOptions.pretrain_epochs and not has_books:
+        raise InputError(
+            f"--pretrain-epochs {options.pretrain_epochs}: goes with books, and {path} has none. Leave it out, or name "
+            "books by --pretrain of `swag-af train-lm`."
+        )
+    if manifest:
+        now = {name: value for name, value in asdict(options).items() if has_books or name != "pretrain_epochs"}
+        check_same(asdict(options_of(manifest, path)), now, path, flag)
 
 
 def trained_folds(path: Path) -> list[int]:

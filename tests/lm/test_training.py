@@ -19,7 +19,7 @@ from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json
+from swag_af.data.files import read_json, write_json
 from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter
@@ -31,7 +31,8 @@ from swag_af.lm.lstm.reader import OutputLayer, Reader
 from swag_af.lm.lstm.telling import Diary, Shown, followed
 from swag_af.lm.lstm.train import threads_each, train_lm
 from swag_af.lm.lstm.workers import n_trainers, token_operations, training_operations
-from swag_af.lm.options import LMOptions, TrainLMOptions
+from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.lm.verb import generate
 from swag_af.nn import gradients, products
 from swag_af.nn.threads import threads
 
@@ -263,6 +264,31 @@ def test_train_lm_says_how_much_of_the_books_was_learnt_from(contexts_path, pret
     making.train_lm(TrainLMOptions(contexts_path, lms, folds=(0,), lm=TINY, pretrain=(book_path,)))
     drops = read_json(lms / "pretrained" / "manifest.json")["drops"]
     assert f"{drops['kept']:,} of {drops['pairs']:,} pairs of sentences" in capsys.readouterr().out
+
+
+def test_passes_over_books_are_refused_without_books(contexts_path, pretrained, tmp_path):
+    """They did nothing, and a command without them was then refused: begun with other pretrain_epochs."""
+    often, lms, pool = replace(TINY, pretrain_epochs=3), tmp_path / "lms", tmp_path / "pool"
+    said = r"--pretrain-epochs 3: goes with books, and .*lms has none\. Leave it out, or name books by --pretrain"
+    for _ in range(2):
+        with pytest.raises(InputError, match=said):
+            train_lm(TrainLMOptions(contexts_path, lms, (0,), lm=often))
+        with pytest.raises(InputError, match=said):
+            generate(GenerateOptions(contexts_path, lms, pool, n_negatives=2, limit=2, folds=(0,), lm=often))
+        train_lm(TrainLMOptions(contexts_path, lms, (0,), lm=TINY))  # the second time the folder is there
+    with pytest.raises(InputError, match=r"pretrain_epochs \(2, now 3\)"):
+        train_lm(TrainLMOptions(contexts_path, pretrained, (0,), lm=often))
+
+
+def test_passes_over_books_that_older_folders_recorded_without_books_hinder_nobody(contexts_path, tmp_path):
+    lms = tmp_path / "lms"
+    train_lm(TrainLMOptions(contexts_path, lms, (0,), lm=TINY))
+    manifest = read_json(lms / "manifest.json")
+    write_json(lms / "manifest.json", manifest | {"options": manifest["options"] | {"pretrain_epochs": 3}})
+    train_lm(TrainLMOptions(contexts_path, lms, (0,), lm=TINY))
+    pool = generate(GenerateOptions(contexts_path, lms, tmp_path / "pool", n_negatives=2, limit=2, lm=TINY))
+    assert len(pool) == 2
+    assert (lms / "fold-1" / "manifest.json").exists()
 
 
 def test_other_books_are_refused(contexts_path, pretrained, book_path, tmp_path):
