@@ -76,8 +76,9 @@ def flag(name: str) -> str:
 class TrainLMOptions(Options):
     """Train the forward and backward language models, one pair of models a fold.
 
-    A fold's model learns from the videos of the other folds alone, so it has never seen the endings its samples
-    will compete with. Killed and run again, it goes on from its last finished epoch. Several machines may train into
+    A fold's model learns from the videos of the other folds alone, so it has not read the second sentences that its
+    samples compete with. It may have read a near twin, or an ending behind another beginning (counted in
+    docs/CAPTIONS.md). Killed and run again, it goes on from its last finished epoch. Several machines may train into
     one folder at once: no two work on the same model, and whoever finds one at work waits for it.
 
     Try:
