@@ -59,7 +59,8 @@ def whole_videos(contexts: Sequence[Context], n: int, *, rng: np.random.Generato
     of_fold = np.bincount(folds)
     shares = np.diff(np.rint(np.cumsum(of_fold) * n / len(contexts)).astype(np.int64), prepend=0)
     is_taken = np.zeros(int(videos.max()) + 1, bool)
-    for fold, left in enumerate(shares.tolist()):
+    for fold in np.flatnonzero(of_fold):
+        left = int(shares[fold])
         members, sizes = np.unique(videos[folds == fold], return_counts=True)
         for i in rng.permutation(len(members)).tolist():
             if sizes[i] <= left:
