@@ -157,14 +157,14 @@ class _Row:
         return self._n_missing == 0
 
     def take(self, part: _Reading, nats: tuple[list[float], list[float]]) -> None:
-        """Put what was read where it belongs; an empty context has 0."""
+        """Put what was read where it belongs; an empty context has 0, and so has a text without a likelihood."""
         first, second = (float(np.mean(of)) if of else 0.0 for of in nats)
         at = {name: column for column, name in enumerate(COLUMNS)}
         if part.kind == "context":
             self.values[:, at["context_alone"]] = first
         elif part.kind == "after":
             self.values[part.number, at["ending_given_context"]] = second
-            self.values[part.number, at["last_token"]] = (nats[1] or nats[0])[-1]
+            self.values[part.number, at["last_token"]] = (nats[1] or nats[0] or [0.0])[-1]
         else:
             self.values[part.number, at["ending_alone"]] = first
             self.values[part.number, at["context_given_ending"]] = second

@@ -10,7 +10,7 @@ from mock_server import ABLE, Asked, MockServer, Said, answer, nats_of, tokens_o
 from swag_af.data.context import Context, phrase
 from swag_af.data.errors import ContractError, ExhaustedError, InputError
 from swag_af.endpoints.options import EndpointOptions
-from swag_af.lm.endpoint.scorer import EndpointScorer
+from swag_af.lm.endpoint.scorer import EndpointScorer, _Reading, _Row
 from swag_af.lm.scorers.checking import check_scorer
 from swag_af.lm.scorers.contract import COLUMNS
 from swag_af.lm.scorers.registry import make_scorer
@@ -161,3 +161,10 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> Non
         assert n < len(server.asked)
         twice = [asked.body.get("prompt") for asked in server.asked if asked.body.get("echo")]
         assert max(twice.count(prompt) for prompt in twice if prompt and prompt.startswith("\n")) == 2
+
+
+def test_a_text_of_one_token_that_begins_with_the_line_break_has_no_likelihood() -> None:
+    """`take` ended in an IndexError."""
+    row = _Row(1, has_context=False)
+    row.take(_Reading(0, "after", 0, "", "b"), ([], []))
+    assert not row.values.any()
