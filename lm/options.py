@@ -101,7 +101,8 @@ class TrainLMOptions(Options):
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where to compute; auto takes a GPU when there is one."""
     seed: int = 0
-    """The same seed, data and device give the same weights."""
+    """The same seed, data and device give the same weights, on a CPU with the same number of threads for each fold: of
+    several threads (`OMP_NUM_THREADS`) other --folds have other shares."""
     pretrain: tuple[Path, ...] = ()
     """Plain-text books, or folders of them, to learn from first: pairs of consecutive sentences, once for all
     folds. Not needed again once that is done."""
