@@ -160,7 +160,7 @@ class NgramGenerator:
             if not others:
                 raise InputError(
                     f"ngram: there is no context outside fold {fold} to learn from. Give the contexts two folds at "
-                    "least, or no folds at all: then they are dealt."
+                    "least. Without folds they are dealt, where there are two videos at least that share no sentence."
                 )
             self._models[fold] = Ngrams(others, self.vocabulary, self._sampled(others))
         return self._models[fold]
