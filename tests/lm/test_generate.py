@@ -556,7 +556,7 @@ def test_missing_folds_are_trained_first(contexts_path, tmp_path):
 
 def test_models_that_are_trained_later_share_the_threads_as_if_none_were_trained(contexts_path, tmp_path, monkeypatch):
     """Killed between two folds and run again, the second was learnt on all threads, to other weights."""
-    options = options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", limit=None, n_negatives=2)
+    options = options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", limit=8, n_negatives=2)
     generate(replace(options, folds=(1,)))
     shared_among: list[int] = []
     threads_each = train.threads_each
