@@ -35,6 +35,8 @@ from swag_af.data.records import OwnRecord
 
 DRAWN_OUT = "too_few_distinct_endings"
 """The reason of a context that was given up."""
+UNKNOWN = "unknown_word_in_gold"
+"""The reason of a context whose gold has a word that the language models do not know: no sample could look like it."""
 READ = "read_by_its_model"
 """The reason of a context whose second sentence stands in another fold too, so the model of its fold has learnt it."""
 

@@ -52,7 +52,7 @@ from swag_af.data.tokens import tokenize
 from swag_af.data.urls import command, link
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
-from swag_af.lm.contract import READ
+from swag_af.lm.contract import READ, UNKNOWN
 from swag_af.lm.lstm.candidates import types_of_golds
 from swag_af.lm.lstm.checkpoints import check_fold, check_options, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, each_pair
@@ -452,9 +452,11 @@ def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan:
     n_copied = sum(int(entry.get("copied_rows", 0)) for entry in entries)
     if not sum(int(entry["n_rows"]) for entry in entries):
         why = ", ".join(f"{n} {reason}" for reason, n in drops.items())
+        are_rare = drops.most_common(1)[0][0] == UNKNOWN
+        advice = "train models with a lower --min-count" if are_rare else "lower --n-negatives or mend the contexts"
         raise ExhaustedError(
             f"{options.out}: none of {len(job.contexts)} contexts gave {options.n_negatives} endings ({why}). "
-            "Remove the folder, and lower --n-negatives or mend the contexts."
+            f"Remove the folder, and {advice}."
         )
     made: dict[str, Any] = {
         "plan": plan,

@@ -193,7 +193,7 @@ def _no_layout(source: Source, layout: Layout, missing: list[str], columns: Colu
     published = any(not _missing_columns(_with(one, columns).columns, source.columns) for one in LAYOUTS.values())
     also = " Where columns are named no published layout is tried: add --layout swag or hellaswag." if published else ""
     separator = " Cells are parted by commas, semicolons or tabs." if len(source.columns) == 1 else ""
-    likely = _likely(source.columns)
+    likely = _likely(source)
     named = " ".join(f"{flag} {name}" for flag, name in likely.items()) or "--sent1-column NAME and so on"
     hint = f"{did_you_mean(missing, source.columns)}{separator}{also}"
     advice = f"{hint} Name your columns{', perhaps' if likely else ''} with {named}"
@@ -210,10 +210,15 @@ _LIKELY = {
 """Names in datasets of questions whose layout is none of those that are built in."""
 
 
-def _likely(names: Sequence[str]) -> dict[str, str]:
+def _likely(source: Source) -> dict[str, str]:
     """The flags that name a question, its options and which is right; empty where the columns do not look so."""
+    names = source.columns
     found = {flag: next((stem for stem in stems if _is_called(stem, names)), "") for flag, stems in _LIKELY.items()}
-    return found if all(found.values()) else {}
+    if not all(found.values()):
+        return {}
+    options = found["--endings-column"]
+    cell = next((row.get(options) for _, row in source.read([options])), None)
+    return found | ({"--endings-column": f"{options}.text"} if isinstance(cell, Mapping) and "text" in cell else {})
 
 
 def _is_called(stem: str, names: Sequence[str]) -> bool:

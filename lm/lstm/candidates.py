@@ -10,6 +10,7 @@ import torch
 from swag_af.data.context import Context
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
+from swag_af.lm.contract import UNKNOWN
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forward_features
 from swag_af.lm.lstm.reader import OutputLayer, Reader
@@ -73,7 +74,7 @@ def unfit_reason(task: Task, rules: Sampling, ends: torch.Tensor) -> str | None:
 def unfit_gold(gold: Sequence[int], rules: Sampling, ends: torch.Tensor) -> str | None:
     """Why no sample could look like this gold."""
     if UNK in gold:
-        return "unknown_word_in_gold"
+        return UNKNOWN
     if len(gold) < rules.min_tokens:
         return "gold_too_short"
     if len(gold) > rules.max_tokens:

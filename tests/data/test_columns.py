@@ -516,6 +516,11 @@ BAD_FILES = {
         "question,a0,a1,a2,answer\nWhy?,b,c,d,1\n",
         "perhaps with --context-column question --endings-column a --label-column answer; `swag-af pool --help`",
     ),
+    "options in an object": (
+        "rows.jsonl",
+        '{"question": "Why?", "choices": {"text": ["b", "c"], "label": ["X", "Y"]}, "answerKey": "Y"}\n',
+        "perhaps with --context-column question --endings-column choices.text --label-column answerKey",
+    ),
     "a question without options": (
         "rows.csv",
         "question,answer\nWhy?,b\n",

@@ -524,8 +524,15 @@ def test_a_shard_whose_every_row_is_dropped_stays_empty(contexts_path, lms, tmp_
 def test_a_pool_without_any_row_is_refused(contexts_path, lms, tmp_path, monkeypatch):
     options = options_for(contexts_path, lms, tmp_path / "pool")
     exhaust(monkeypatch, options, lambda place: True)
-    with pytest.raises(ExhaustedError, match="10 too_few_distinct_endings"):
+    with pytest.raises(ExhaustedError, match=r"10 too_few_distinct_endings.* lower --n-negatives or mend"):
         generate(options)
+
+
+def test_golds_of_words_that_the_models_do_not_know_are_told_as_such(contexts_path, tmp_path):
+    """Fewer negatives would not have helped."""
+    options = options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", limit=2, n_negatives=2)
+    with pytest.raises(ExhaustedError, match=r"2 unknown_word_in_gold\)\. .* train models with a lower --min-count"):
+        generate(replace(options, lm=replace(TINY, min_count=10**6)))
 
 
 @pytest.mark.parametrize(
