@@ -126,6 +126,13 @@ def test_an_equal_context_elsewhere_is_no_other_context() -> None:
         (form.capital, '"Paris is', 1),
         (form.capital, "paris Is", 0),
         (form.capitals, "NASA and the USA, A", 2),
+        (form.capitals, "ОН видит ÉTÉ, Ё", 2),
+        (form.capitals, "E\u0301TE\u0301 看NBA了 B2 iPad McDONALD", 2),
+        (form.capitals_within, "He sees Paris and NASA", 5),
+        (form.capitals_within, "he SEES", 4),
+        (form.capitals_within, "«Он видит Ёлку»", 1),
+        (form.capitals_within, "3 Dogs", 1),
+        (form.capitals_within, "", 0),
         (form.digits, "12 dogs in 1999", 6),
         (form.quotes, "the “big” dog's 'bone.'", 4),
         (form.typographic, "“it’s” – here…", 5),
@@ -136,6 +143,13 @@ def test_an_equal_context_elsewhere_is_no_other_context() -> None:
         (form.stray_blanks, "a\u00a0text\tb", 2),
         (form.stray_blanks, "a \u00a0text\n", 2),
         (form.stray_blanks, "a text .", 1),
+        (form.stray_blanks, "a , b ; c : d ! e ? f … g", 6),
+        (form.stray_blanks, 'he says ( so ) . "no !"', 3),
+        (form.stray_blanks, "a text ,then", 1),
+        (form.stray_blanks, "a  , b", 2),
+        (form.stray_blanks, "他 ，看 。नहीं ।", 3),
+        (form.stray_blanks, "a .5 share - (so) [there] he's", 0),
+        (form.stray_blanks, "it does n't , it 's", 3),
         (form.part_of_speech("NOUN", "PROPN"), "the dog in the park", 0.4),
         (form.part_of_speech("PRON"), "she sees him", 2 / 3),
         (form.part_of_speech("ADV"), "", 0),
@@ -444,6 +458,38 @@ def test_blanks_and_signs_that_readers_of_words_do_not_see_are_found(mark: Calla
     assert not [
         one for one in feature_diagnostics(plain, singles(plain)) if one.code == "AF212" and one.low != one.high
     ]
+
+
+@pytest.mark.parametrize(
+    ("of_gold", "of_others", "code", "rule"),
+    [
+        ("He sees Paris in {}.", "He sees paris in {}.", "AF206", "most capitals within"),
+        ("So may I {}.", "So may i {}.", "AF206", "most capitals within"),
+        ("Он видит КОТА {}.", "Он видит кота {}.", "AF206", "most words in capitals"),
+        ("He runs, {}.", "He runs , {}.", "AF212", "fewest stray blanks"),
+        ("He does n't {}.", "He doesn't {}.", "AF212", "most stray blanks"),
+    ],
+)
+def test_form_that_lower_cased_words_do_not_show_is_found_anywhere_in_an_option(
+    of_gold: str, of_others: str, code: str, rule: str
+) -> None:
+    """Letter case behind the first letter, and blanks before inner marks, were clear in all checks."""
+    rng = np.random.default_rng(1)
+
+    def made(template: str, number: int) -> Instances:
+        """`number` questions whose gold is of the first template; the others of `template`."""
+        rows = []
+        for i in range(number):
+            texts = [" ".join(rng.choice(["red", "cat", "park", "sees"], rng.integers(2, 9))) for _ in range(4)]
+            answer = int(rng.integers(4))
+            options = tuple((of_gold if k == answer else template).format(text) for k, text in enumerate(texts))
+            rows.append(Instance(str(i), "", options, answer))
+        return Instances(tuple(rows), "choices")
+
+    marked, plain = made(of_others, 150), made(of_gold, 150)
+    found = feature_diagnostics(marked, singles(marked))
+    assert (code, rule, "found", 1) in {(one.code, one.subject, one.status, one.value) for one in found}
+    assert all(one.status == "clear" for one in feature_diagnostics(plain, singles(plain)))
 
 
 def test_a_rule_by_which_no_options_differ_is_at_chance_without_luck() -> None:

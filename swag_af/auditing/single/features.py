@@ -53,6 +53,7 @@ FEATURES: dict[str, Feature] = {
     "commas": Feature("AF205", "most commas", "fewest commas", form.commas),
     "capital": Feature("AF206", "first letter capital", "first letter small", form.capital),
     "words in capitals": Feature("AF206", "most words in capitals", "fewest words in capitals", form.capitals),
+    "capitals within": Feature("AF206", "most capitals within", "fewest capitals within", form.capitals_within),
     "digits": Feature("AF207", "most digits", "fewest digits", form.digits),
     "quotes": Feature("AF208", "most quotes", "fewest quotes", form.quotes),
     "stray blanks": Feature("AF212", "most stray blanks", "fewest stray blanks", form.stray_blanks),

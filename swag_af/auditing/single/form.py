@@ -9,14 +9,18 @@ from collections.abc import Callable
 import numpy as np
 
 from swag_af.auditing.single.tables import Seen
-from swag_af.data.text.surface import TYPOGRAPHIC_QUOTES, begins_with_capital, final_mark, has_blank_before_mark
+from swag_af.data.text.scripts import END_MARKS, OF_A_WORD
+from swag_af.data.text.surface import TYPOGRAPHIC_QUOTES, begins_with_capital, final_mark
 
 _QUOTES = re.compile(rf"""["{TYPOGRAPHIC_QUOTES}]|``|''|(?<!\w)'|(?<=[.,!?])'""")
 """Quote marks; an apostrophe after a letter is none."""
-_CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
+_WORD = re.compile(f"[{OF_A_WORD}]+")
 _TYPOGRAPHIC = re.compile(f"[{TYPOGRAPHIC_QUOTES}–—―…]")
 """Signs for which there are others in ASCII: quotes, apostrophes, dashes, an ellipsis."""
 _STRAY = re.compile(r"(?<=\s)\s|(?<!\s)[^\S ]")
+_MARKS = re.escape("".join(sorted(END_MARKS - {"."}))) + ",;:…)}،؛、，：；\\]"
+_BEFORE_MARK = re.compile(rf"\s(?=[{_MARKS}]|\.(?!\w)|n['’]t\b|['’](?:s|m|d|re|ve|ll)\b)", re.I)
+"""A blank before a mark, or before the second part of a word that a tokeniser cut; none before `.5`."""
 _DIGIT = re.compile(r"\d")
 
 
@@ -30,7 +34,6 @@ full_stop = _of_text(lambda text: final_mark(text) == ".")
 question_mark = _of_text(lambda text: final_mark(text) == "?")
 commas = _of_text(lambda text: text.count(","))
 capital = _of_text(begins_with_capital)
-capitals = _of_text(lambda text: len(_CAPITALS.findall(text)))
 digits = _of_text(lambda text: len(_DIGIT.findall(text)))
 quotes = _of_text(lambda text: len(_QUOTES.findall(text)))
 
@@ -39,9 +42,22 @@ typographic = _of_text(lambda text: 0 if text.isascii() else len(_TYPOGRAPHIC.fi
 
 
 @_of_text
+def capitals(text: str) -> float:
+    """How many words have two capitals or more, of any script, and no small letter."""
+    return sum(word.isupper() and sum(map(str.isupper, word)) > 1 for word in _WORD.findall(text))
+
+
+@_of_text
+def capitals_within(text: str) -> float:
+    """How many letters behind the first letter or digit are capitals, of any script."""
+    return sum(map(str.isupper, text)) - begins_with_capital(text)
+
+
+@_of_text
 def stray_blanks(text: str) -> float:
-    """How many blanks nobody sees: at either end, before the final mark, doubled, and of other kinds than the plain."""
-    return len(text) - len(text.strip()) + len(_STRAY.findall(text.strip())) + has_blank_before_mark(text)
+    """How many blanks nobody sees: at either end, before a mark, doubled, and of other kinds than the plain."""
+    inner = text.strip()
+    return len(text) - len(inner) + len(_STRAY.findall(inner)) + len(_BEFORE_MARK.findall(inner))
 
 
 def tokens(seen: Seen) -> np.ndarray:
