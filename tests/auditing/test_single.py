@@ -24,7 +24,7 @@ from slow import single_features as slow
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.conditions import decide_one, parse_condition
 from swag_af.auditing.diagnostics import Diagnostic, mirrored, of_accuracy
-from swag_af.auditing.single import form, likeness, perplexity, recurrence, rules
+from swag_af.auditing.single import form, likeness, numbers, perplexity, recurrence, rules
 from swag_af.auditing.single.features import FEATURES, OTHERS, feature_diagnostics
 from swag_af.auditing.single.rules import choose
 from swag_af.auditing.single.significance import adjusted, p_value
@@ -431,11 +431,11 @@ def test_folds_keep_groups_whole_whatever_the_order_of_rows() -> None:
 def test_every_check_gives_a_diagnostic_with_a_known_code() -> None:
     instances = random_choices(40, seed=1)
     found = feature_diagnostics(instances, singles(instances))
-    assert {one.code for one in found} == {f"AF2{n:02}" for n in range(1, 13)} <= set(codes())
+    assert {one.code for one in found} == {f"AF2{n:02}" for n in range(1, 14)} <= set(codes())
     assert values(found) == sorted(values(found))
     classes = random_classes(40, seed=1)
     of_classes = {one.code for one in feature_diagnostics(classes, singles(classes))}
-    assert of_classes == {one.code for one in found} - {"AF202", "AF204"}
+    assert of_classes == {one.code for one in found} - {"AF202", "AF204", "AF213"}
 
 
 @pytest.mark.parametrize(
@@ -490,6 +490,49 @@ def test_form_that_lower_cased_words_do_not_show_is_found_anywhere_in_an_option(
     found = feature_diagnostics(marked, singles(marked))
     assert (code, rule, "found", 1) in {(one.code, one.subject, one.status, one.value) for one in found}
     assert all(one.status == "clear" for one in feature_diagnostics(plain, singles(plain)))
+
+
+def numeric(n: int, *, gold: int | None, n_options: int = 4, seed: int = 1) -> Instances:
+    """Questions of different numbers of five digits; `gold` is the rank of the right one, drawn where None."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        drawn = rng.choice(np.arange(10_000, 100_000), n_options, replace=False).tolist()
+        answer = int(rng.integers(n_options)) if gold is None else drawn.index(sorted(drawn)[gold])
+        rows.append(Instance(f"q{i}", "", tuple(map(str, drawn)), answer))
+    return Instances(tuple(rows), "choices")
+
+
+@pytest.mark.parametrize("n_options", [2, 4])
+@pytest.mark.parametrize(("gold", "rule"), [(-1, "largest number"), (0, "smallest number")])
+def test_gold_that_is_always_the_largest_or_the_smallest_number_is_found(n_options: int, gold: int, rule: str) -> None:
+    """Both were clear in all checks of two options, and at most a hint of four."""
+    instances = numeric(150, gold=gold, n_options=n_options)
+    found = by_subject(feature_diagnostics(instances, singles(instances)))
+    assert (found[rule].code, found[rule].status, found[rule].value) == ("AF213", "found", 1)
+    assert (found[rule].mirror != "") == (n_options == 2)
+    drawn = numeric(150, gold=None, n_options=n_options)
+    assert all(one.status == "clear" for one in feature_diagnostics(drawn, singles(drawn)))
+
+
+def test_numbers_are_compared_only_where_all_options_have_one() -> None:
+    options = [("3,000 dogs", "-1", "2.5"), ("2", "1"), ("1", "one"), ("7", "7", "9" * 400), ("1-2", "3"), ("", "")]
+    instances = Instances(tuple(Instance(str(i), "", texts, 0) for i, texts in enumerate(options)), "choices")
+    ranks = numbers.values(Seen(instances.texts))
+    assert ranks.tolist() == [2, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
+    (one, _) = feature_diagnostics(instances, singles(instances), features=["number"])
+    assert "it tells options apart in 3" in one.said
+
+
+def test_where_no_options_are_numbers_none_is_the_largest() -> None:
+    drawn = random_choices(60, seed=1)
+    instances = replace(
+        drawn,
+        instances=tuple(replace(one, options=("a dog", "a cat", "12 or 13", "2")) for one in drawn.instances),
+    )
+    for one in feature_diagnostics(instances, singles(instances), features=["number"]):
+        assert (one.status, one.low, one.high) == ("clear", one.value, one.value)
+        assert "no options differ in any of 60 questions" in one.said
 
 
 def test_a_rule_by_which_no_options_differ_is_at_chance_without_luck() -> None:

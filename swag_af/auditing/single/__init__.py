@@ -6,6 +6,7 @@ Reading order (each file imports only those named before it):
     significance  luck, alone and among many tests
     rules         a rule of one feature, and the diagnostics of many
     form          length, marks, case, digits, quotes, parts of speech
+    numbers       the values of options that are numbers
     likeness      how like the context, how like the other options
     perplexity    an n-gram model of the other folds
     recurrence    texts that occur again

@@ -1,4 +1,4 @@
-"""The single features of an audit by name, and what each tells of the labels. Codes AF201 to AF212."""
+"""The single features of an audit by name, and what each tells of the labels. Codes AF201 to AF213."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.single import form
 from swag_af.auditing.single.likeness import content_overlap, likeness, overlap
+from swag_af.auditing.single.numbers import values
 from swag_af.auditing.single.perplexity import surprise
 from swag_af.auditing.single.recurrence import in_other_contexts, recurrences, right_elsewhere, same_texts
 from swag_af.auditing.single.rules import (
@@ -58,6 +59,7 @@ FEATURES: dict[str, Feature] = {
     "quotes": Feature("AF208", "most quotes", "fewest quotes", form.quotes),
     "stray blanks": Feature("AF212", "most stray blanks", "fewest stray blanks", form.stray_blanks),
     "typography": Feature("AF212", "most typographic signs", "fewest typographic signs", form.typographic),
+    "number": Feature("AF213", "largest number", "smallest number", values, ("choices",)),
     "nouns": Feature("AF209", "most nouns", "fewest nouns", form.part_of_speech("NOUN", "PROPN")),
     "verbs": Feature("AF209", "most verbs", "fewest verbs", form.part_of_speech("VERB", "AUX")),
     "adjectives": Feature("AF209", "most adjectives", "fewest adjectives", form.part_of_speech("ADJ")),

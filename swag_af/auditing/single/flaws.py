@@ -13,6 +13,7 @@ import numpy as np
 
 from swag_af.auditing.single.form import characters
 from swag_af.auditing.single.likeness import likeness
+from swag_af.auditing.single.numbers import numeric_questions
 from swag_af.auditing.single.tables import CONTENT, Seen
 from swag_af.data.text.scripts import OF_A_WORD, characters_apart
 
@@ -37,7 +38,6 @@ _VOWEL = re.compile(
 )
 """A word that begins with a vowel as it is spoken; `an` stands before it."""
 _WORD = re.compile(f"[{OF_A_WORD}]+")
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
 _DETAIL = 1.5
 """How many times the mean length of the others an option must have to be the one with detail. Our choice."""
 
@@ -118,7 +118,7 @@ def out_of_order(seen: Seen) -> np.ndarray:
     """Where all options are numbers that are not in order: those without which the others are."""
     marked = np.zeros(len(seen.texts.options), bool)
     if seen.texts.has_order:
-        for begin, numbers in _numeric_questions(seen):
+        for begin, numbers in _different_numbers(seen):
             if not _is_sorted(numbers):
                 without = [_is_sorted(numbers[:k] + numbers[k + 1 :]) for k in range(len(numbers))]
                 marked[begin : begin + len(numbers)] = without
@@ -128,7 +128,7 @@ def out_of_order(seen: Seen) -> np.ndarray:
 def extremes(seen: Seen) -> np.ndarray:
     """Where all options are numbers: the smallest and the largest."""
     marked = np.zeros(len(seen.texts.options), bool)
-    for begin, numbers in _numeric_questions(seen):
+    for begin, numbers in _different_numbers(seen):
         marked[[begin + numbers.index(min(numbers)), begin + numbers.index(max(numbers))]] = True
     return marked
 
@@ -139,14 +139,11 @@ def _questions(seen: Seen) -> Iterator[tuple[int, int]]:
     return pairwise(ends)
 
 
-def _numeric_questions(seen: Seen) -> Iterator[tuple[int, list[float]]]:
+def _different_numbers(seen: Seen) -> Iterator[tuple[int, list[float]]]:
     """Questions of three options or more with one number each, all different: where they begin, and the numbers."""
-    for begin, end in _questions(seen):
-        found = [_NUMBER.findall(text) for text in seen.texts.options[begin:end]]
-        if end - begin > 2 and all(len(one) == 1 for one in found):
-            numbers = [float(one[0].replace(",", "")) for one in found]
-            if len(set(numbers)) == len(numbers):
-                yield begin, numbers
+    for begin, numbers in numeric_questions(seen):
+        if len(set(numbers)) == len(numbers) > 2:
+            yield begin, numbers
 
 
 def _is_sorted(numbers: list[float]) -> bool:

@@ -1,0 +1,30 @@
+"""The values of options that are numbers."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from swag_af.auditing.single.tables import Seen
+
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
+
+
+def values(seen: Seen) -> np.ndarray:
+    """(M,) where all options of a question have one number each: these, as ranks from 0 that equal ones share; else 0.
+
+    Ranks, so that no number is too large to compare.
+    """
+    ranks = np.zeros(len(seen.texts.options))
+    for begin, numbers in numeric_questions(seen):
+        ranks[begin : begin + len(numbers)] = np.unique(numbers, return_inverse=True)[1]
+    return ranks
+
+
+def numeric_questions(seen: Seen) -> Iterator[tuple[int, list[float]]]:
+    """The questions whose options have one number each: where they begin, and the numbers."""
+    for begin, end in pairwise(seen.texts.offsets.tolist()):
+        found = [_NUMBER.findall(text) for text in seen.texts.options[begin:end]]
+        if all(len(one) == 1 for one in found):
+            yield begin, [float(one[0].replace(",", "")) for one in found]
