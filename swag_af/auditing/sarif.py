@@ -1,10 +1,10 @@
 """Diagnostics and a gate's decisions as SARIF 2.1.0, which code scanning shows beside the lines of a dataset.
 
 One result for each diagnostic that was found, is a hint, or fails the gate, at its worst example; its other examples
-are related places. The level is `error` for what fails the gate, or for all that was found where there is no gate;
-`warning` for what was found and the gate allows; `note` for hints. Paths are relative to the folder of the repository.
-Where a diagnostic has no place it stands at line 1 of the data: code scanning shows no result without one. No dates:
-the same audit gives the same bytes.
+are related places. A rule that was left out for its opposite has one where it fails the gate. The level is `error` for
+what fails the gate, or for all that was found where there is no gate; `warning` for what was found and the gate allows;
+`note` for hints. Paths are relative to the folder of the repository. Where a diagnostic has no place it stands at line
+1 of the data: code scanning shows no result without one. No dates: the same audit gives the same bytes.
 
 Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, errata 01, 2023.
 """
@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from swag_af.auditing.codes.code import FAMILIES, Code, codes
 from swag_af.auditing.conditions import Decision
-from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.diagnostics import Diagnostic, Example, mirrored
 from swag_af.auditing.gate import GateResult
 from swag_af.data.files import write_json
 from swag_af.data.terminal import visible
@@ -57,11 +57,14 @@ def sarif(
     """
     places = _Places(tuple(map(Path, map(os.path.abspath, data))), Path(os.path.abspath(root or ".")))
     failed = _failed(result)
+    ordered = sorted(diagnostics, key=lambda one: (one.code, one.subject))
     results = [
         _result(one, failed.get((one.code, one.subject), []), result is not None, places)
-        for one in sorted(diagnostics, key=lambda one: (one.code, one.subject))
+        for one in ordered
         if one.status in LEVELS or (one.code, one.subject) in failed
     ]
+    mirrors = [one for one in map(mirrored, ordered) if one and (one.code, one.subject) in failed]
+    results += [_result(one, failed[one.code, one.subject], True, places) for one in mirrors]
     results += [_not_computed(one, places) for one in (result.failed if result else ()) if one.diagnostic is None]
     used = sorted({one["ruleId"] for one in results} | {one.code for one in diagnostics})
     for made in results:

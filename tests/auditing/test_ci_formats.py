@@ -218,6 +218,15 @@ def test_with_a_gate_only_what_fails_it_is_an_error() -> None:
     }
 
 
+def test_a_rule_that_was_left_out_for_its_opposite_is_an_error_where_it_fails() -> None:
+    """The command line ended with 1, and code scanning showed no error."""
+    kept = replace(diagnostic("shortest", "found", *EXAMPLES, code="AF201"), mirror="longest")
+    failing = decide(parse_gate(["AF201[longest] not found"]), [kept])
+    assert not failing.passed
+    assert levels(sarif([kept], failing)) == {"shortest": "warning", "longest": "error"}
+    assert levels(sarif([kept], decide(parse_gate(["AF201[longest] <= 90%"]), [kept]))) == {"shortest": "warning"}
+
+
 def test_what_was_not_computed_stands_at_its_line_of_the_gate() -> None:
     run = checked(sarif(THREE, decided("AF101 >= 0", "AF101[x] clear")))
     (one,) = (one for one in run.results if not one.properties)
