@@ -83,13 +83,16 @@ def audit(
 
     The same data and checks give the same audit. `groups` are those of `group` when not given; `advance` is called for
     each of `n_steps`, but for probes that are `kept` already: these are not made again. `workers` make the probes,
-    reading instances and groups again. Raises InputError for files and models that cannot be used.
+    reading instances and groups again. Raises InputError for files and models that cannot be used, and for `groups` and
+    `kept` probes of another set.
     """
     if not isinstance(checks, Checks | None):
         raise InputError(f"checks {reprlib.repr(checks)}: Checks(...), or nothing for the default ones.")
-    check_groups(groups)
     instances = instances_of(data)
+    check_groups(groups, instances)
     checks, groups = checks or Checks(), groups or group(instances)
+    if kept:
+        kept.check(instances, groups)
     step = advance or _nobody
     found, associations = _without_models(instances, groups, checks, step)
     made = probes(instances, groups, **_chosen(checks), advance=advance, workers=workers, kept=kept)

@@ -1,5 +1,6 @@
 """What is no dataset, no checks, no gate is told in one line, before any work."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from made_up_audits import questions
 import swag_af
 from swag_af.auditing.dataset import Checks
 from swag_af.auditing.gate import read_gate
+from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.data.errors import InputError
+from swag_af.data.instances.grouping import group
 from swag_af.data.pool.pool import CandidatePool
 
 
@@ -50,10 +53,31 @@ def test_wrong_arguments_of_audit_are_told(named: dict[str, Any], said: str) -> 
         ({"model": 7}, "model 7"),
         ({"folds": "leave-one-out"}, "folds 'leave-one-out': group, random, split"),
         ({"groups": "video"}, "groups 'video'"),
+        ({"n_folds": "5"}, "n_folds '5': a whole number, at least 2"),
+        ({"n_folds": 2.5}, "n_folds 2.5"),
+        ({"n_folds": 1}, "n_folds 1"),
+        ({"seed": -1}, "seed -1: a whole number, at least 0"),
+        ({"seed": 1.5}, "seed 1.5"),
     ],
 )
 def test_wrong_arguments_of_probe_are_told(named: dict[str, Any], said: str) -> None:
     assert refused(swag_af.probe, questions(12), **named).startswith(said)
+
+
+def test_groups_and_probes_of_another_set_are_told(tmp_path: Path) -> None:
+    """Groups of the whole set were taken for some of it, and leaked: 0.68 where 0.26 is right."""
+    data, whole = questions(12), questions(24)
+    for call in (swag_af.audit, swag_af.probe):
+        assert "groups: those of 24 instances, where made-up has 12" in refused(call, data, groups=group(whole))
+    one = data.instances[3]
+    relabelled = replace(data, instances=(*data.instances[:3], replace(one, answer=(one.answer + 1) % 4)))
+    for other, of in ((whole, whole), (relabelled, relabelled), (data, whole)):
+        kept = KeptProbes(tmp_path, other, group(of))
+        what = "groups" if other is data else "instances"
+        assert refused(swag_af.audit, data, kept=kept).startswith(f"kept: probes of made-up with other {what}")
+    again = swag_af.audit(questions(12), Checks(models=["tfidf"]), kept=KeptProbes(tmp_path, data, group(data)))
+    assert again.probes
+    assert swag_af.probe(data, n_folds=np.int64(3), seed=np.int64(2)).n_folds == 3
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.outcome import Probe
-from swag_af.data.errors import FormatError
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_arrays, replacing
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
@@ -35,6 +35,18 @@ class KeptProbes:
     folder: Path
     instances: Instances
     groups: Groups
+
+    def check(self, instances: Instances, groups: Groups) -> None:
+        """Raise InputError unless these are the probes of `instances` in `groups`."""
+        for what, same in (
+            ("instances", self.instances == instances),
+            ("groups", np.array_equal(self.groups.numbers, groups.numbers)),
+        ):
+            if not same:
+                raise InputError(
+                    f"kept: probes of {self.instances.name} with other {what}, so none would fit {instances.name}. "
+                    "Give KeptProbes(folder, instances, groups) with the instances and groups that are audited."
+                )
 
     def has(self, made_by: Mapping[str, Any]) -> bool:
         """Whether the probe that the settings `made_by` decide is there."""

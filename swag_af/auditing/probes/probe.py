@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from threading import Lock
 from typing import Any, get_args
@@ -36,7 +37,7 @@ from swag_af.auditing.probes.models import (
 )
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import InputError, SwagAfError, check_faults
+from swag_af.data.errors import InputError, SwagAfError, check_faults, several
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.published import published_pairs, split_pairs
@@ -100,10 +101,19 @@ def probe(
 
     `folds` `random` parts groups (`folds.parted`); `split` fits on the published training split and scores the
     validation split, or the test split where there is none. `groups` are those of `group` when not given. Raises
-    InputError for an input that the instances have not, an unknown model, one group, or no such splits.
+    InputError for an input that the instances have not, an unknown model, one group, no such splits, and for groups of
+    more or fewer instances.
     """
     instances = instances_of(data)
-    _check_types(input, groups, folds)
+    check_groups(groups, instances)
+    check_faults(
+        [
+            (not isinstance(input, str), f"input {reprlib.repr(input)}: a name, such as options"),
+            (folds not in get_args(FoldKind), f"folds {reprlib.repr(folds)}: {', '.join(get_args(FoldKind))}"),
+            (not _is_whole(n_folds, 2), f"n_folds {reprlib.repr(n_folds)}: a whole number, at least 2"),
+            (not _is_whole(seed, 0), f"seed {reprlib.repr(seed)}: a whole number, at least 0"),
+        ]
+    )
     task = Task(input, model, folds, n_folds, seed)
     if folds == "split":
         fitted_on, scored_on = published_pairs(instances)[0]
@@ -124,20 +134,19 @@ def instances_of(data: Instances | Path | str | Sequence[Path | str]) -> Instanc
     return read_instances(paths)
 
 
-def _check_types(input: object, groups: object, folds: object) -> None:
-    check_groups(groups)
-    check_faults(
-        [
-            (not isinstance(input, str), f"input {reprlib.repr(input)}: a name, such as options"),
-            (folds not in get_args(FoldKind), f"folds {reprlib.repr(folds)}: {', '.join(get_args(FoldKind))}"),
-        ]
-    )
+def _is_whole(number: object, least: int) -> bool:
+    return isinstance(number, Integral) and int(number) >= least
 
 
-def check_groups(groups: object) -> None:
-    """Raise InputError unless `groups` are Groups or None."""
+def check_groups(groups: object, instances: Instances) -> None:
+    """Raise InputError unless `groups` are None, or Groups with a number for each of `instances`."""
     if not isinstance(groups, Groups | None):
         raise InputError(f"groups {reprlib.repr(groups)}: Groups, as `group(instances)` makes them, or nothing.")
+    if groups and len(groups.numbers) != len(instances):
+        raise InputError(
+            f"groups: those of {several(len(groups.numbers), 'instance')}, where {instances.name} has "
+            f"{len(instances):,}. Give `group(instances)` of the set itself, or nothing."
+        )
 
 
 def planned(
