@@ -9,9 +9,9 @@ import numpy as np
 from swag_af.data.errors import several, told
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.recycling import recycled
-from swag_af.data.splits import MOST_TOGETHER, deal, join_by_text, join_pairs, named_groups, numbered
+from swag_af.data.splits import MOST_TOGETHER, Joined, deal, join_by_text, join_pairs, named_groups, numbered
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
-from swag_af.data.text.wording import text_key, words
+from swag_af.data.text.wording import comparable, text_key, words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,6 +23,10 @@ STRICTER = (NEAR, 0.85, 0.9, 0.95)
 TELLING = 5
 """Different words that options must have together to join anything: fewer are labels, colours, names, which questions
 share that have nothing else in common. Our choice."""
+
+MOST_COPIES = 0.5
+"""From more than this share of the set on, rows that are wholly the same are probably told apart by something that was
+not read, such as an image: they are no copies. Our choice."""
 
 _SMALL = 10
 """No group of so few instances is too large."""
@@ -64,7 +68,8 @@ def by_name_or_text(instances: Instances) -> Groups:
     What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the
     text that is classified, or all options. Of choices, options are compared beside the context too, so that copies
     whose question was reworded stay together; those of few words are not (`TELLING`). Contrast sets stay whole, however
-    large. No joining by texts makes a group larger than `MOST_TOGETHER` of the instances: a text that would, such as
+    large, and so do copies: rows that are the same in all that was read (`same_as`), unless most are (`MOST_COPIES`).
+    No other joining by texts makes a group larger than `MOST_TOGETHER` of the instances: a text that would, such as
     "Which is true?" or the same options everywhere, joins nothing, and where chains of near duplicates would, they must
     be more similar (`STRICTER`). The order of the instances does not matter, nor does a mask.
     """
@@ -84,7 +89,9 @@ def by_name_or_text(instances: Instances) -> Groups:
     by_context = _together(named, free, [_first_text(one) for one in rows], shingle_sets)
     telling = [i for i, one in enumerate(rows) if instances.kind == "choices" and _is_telling(one)]
     by_options = _together(by_context.groups, free[telling], [_all_options(rows[i]) for i in telling], word_sets)
-    return Groups(_numbered(by_options.groups), _said(by_context, by_options, _named(len(names) - len(free), only)))
+    copies = join_by_text(by_options.groups, free, _copies(rows), most=MOST_COPIES)
+    said = _said(by_context, by_options, copies, _named(len(names) - len(free), only))
+    return Groups(_numbered(copies.groups), said)
 
 
 def _with_contrast_sets(groups: np.ndarray, instances: Instances) -> np.ndarray:
@@ -92,6 +99,21 @@ def _with_contrast_sets(groups: np.ndarray, instances: Instances) -> np.ndarray:
     names = ["", *(one.contrast_set for one in instances.instances)]
     keys = numbered(names)[1:]  # 0 where there is none
     return join_by_text(groups, np.arange(len(groups)), keys, most=1.0).groups
+
+
+def _copies(rows: Sequence[Instance]) -> np.ndarray:
+    """(n,) equal for those of `rows` that are the same, from 1; 0 for those without a visible character."""
+    keys = [same_as(one) for one in rows]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(key for key in keys if key), start=1)}
+    return np.array([numbers[key] if key else 0 for key in keys], np.int64)
+
+
+def same_as(one: Instance) -> tuple[object, ...] | None:
+    """What the same instances have in common: context, start, options in any order, media, and never the label; None
+    for one without a visible character."""
+    options = tuple(sorted(map(comparable, one.options)))
+    key = (comparable(one.context), comparable(one.start), options)
+    return (*key, one.media) if key[0] or key[1] or any(options) else None
 
 
 def _first_text(one: Instance) -> str:
@@ -160,8 +182,9 @@ def _with_near(groups: np.ndarray, rows: np.ndarray, sets: "csr_array", largest:
     return groups, 1.0
 
 
-def _said(by_context: _Together, by_options: _Together, named: str) -> str:
-    what = f"{several(by_options.n, 'group')} of instances whose context is the same or nearly so"
+def _said(by_context: _Together, by_options: _Together, copies: Joined, named: str) -> str:
+    n = len(np.unique(copies.groups))
+    what = f"{several(n, 'group')} of instances whose context is the same or nearly so"
     parts = [f"{what}; the dataset names {named}"]
     if by_options.n < by_context.n:
         parts.append(f"{by_context.n:,} by context alone, but some share their options, or nearly")
@@ -174,6 +197,8 @@ def _said(by_context: _Together, by_options: _Together, named: str) -> str:
         if n_apart:
             have, stay = ("has", "it stays") if n_apart == 1 else ("have", "they stay")
             parts.append(f"{several(n_apart, 'instance')} {have} {of} so common that {stay} apart")
+    if copies.n_joined:
+        parts.append(f"but {several(copies.n_joined, 'instance')} that are copies of one another stay together")
     return "; ".join(parts)
 
 

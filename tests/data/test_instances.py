@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from slow.groups import groups_of_instances
 
 from swag_af.data.errors import InputError
-from swag_af.data.instances.grouping import NEAR, TELLING, by_name_or_text, group
+from swag_af.data.instances.grouping import NEAR, TELLING, by_name_or_text, group, same_as
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.splits import MOST_TOGETHER
 
@@ -214,4 +214,26 @@ def test_a_label_set_that_most_questions_have_joins_nothing(options: tuple[str, 
 @settings(max_examples=60)
 def test_no_group_is_too_large_whatever_is_shared(given: list[tuple[str, str]]) -> None:
     rows = [Instance(f"{i}", context, (option, f"not {option}"), 0) for i, (context, option) in enumerate(given)]
-    assert max(map(len, sets_of(rows))) <= max(10, MOST_TOGETHER * len(rows))
+    for found in sets_of(rows):
+        are_copies = len({same_as(rows[row]) for row in found}) == 1
+        assert len(found) <= max(10, MOST_TOGETHER * len(rows)) or are_copies
+
+
+@pytest.mark.parametrize("n_copies", [2, 20, 45, 120])
+@pytest.mark.parametrize("options", [("yes", "no"), ("it is red or so today", "it is blue or so"), ("!", "?")])
+def test_copies_of_a_row_are_together_however_many_they_are(n_copies: int, options: tuple[str, ...]) -> None:
+    """More than a tenth were groups of their own, so that every fold had some."""
+    one = Instance("x", "What is the colour of it?", options, 0)
+    rows = [replace(one, id=f"x{i}", options=options[:: (-1) ** i], answer=i % 2) for i in range(n_copies)]
+    others = [Instance(f"{i}", f"What is number {i} of all of {i}?", ("yes", "no"), 0) for i in range(150)]
+    assert frozenset(range(n_copies)) in sets_of(rows + others)
+    assert len(sets_of(rows + others)) == 151
+    assert len(sets_of([replace(row, media=row.id) for row in rows] + others)) >= 151
+    said = group(Instances((*rows, *others), "choices")).said
+    assert (f"{n_copies} instances that are copies of one another stay together" in said) is (n_copies > 17)
+
+
+def test_what_most_rows_are_is_no_copy() -> None:
+    """One question about every image, which was not read: as one group there would be no folds."""
+    rows = [Instance(f"{i}", "Is this true?", ("yes", "no"), i % 2) for i in range(60)]
+    assert len(sets_of(rows)) == 60

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swag_af.data.instances.grouping import NEAR
+from swag_af.data.instances.grouping import NEAR, same_as
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.text.near_duplicates import jaccard, peculiar, same_sets, sets_of, shingle_sets, similar_sets
-from swag_af.data.text.wording import comparable, words
+from swag_af.data.text.wording import words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -112,7 +112,7 @@ class Sameness:
 def sameness(instances: Instances) -> Sameness:
     """The duplicates of `instances`."""
     rows = instances.instances
-    same = _numbers([_key(one) or one.id for one in rows])
+    same = _numbers([same_as(one) or one.id for one in rows])
     by_text = sorted(range(len(rows)), key=lambda row: _raw(rows[row]))
     first = np.array(by_text)[np.unique(same[by_text], return_index=True)[1]]  # (K,) one of each: by text, not by place
     contexts, options = _shingles([rows[row] for row in first.tolist()])
@@ -145,13 +145,6 @@ def _numbers(keys: Sequence[object]) -> np.ndarray:
     """(N,) equal numbers for equal keys, from 0 without a gap."""
     known: dict[object, int] = {}
     return np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
-
-
-def _key(one: Instance) -> tuple[object, ...] | None:
-    """What the same instances have in common; None for one without a visible character."""
-    options = tuple(sorted(map(comparable, one.options)))
-    key = (comparable(one.context), comparable(one.start), options)
-    return (*key, one.media) if key[0] or key[1] or any(options) else None
 
 
 def _raw(one: Instance) -> tuple[object, ...]:
