@@ -265,10 +265,13 @@ def figure_text(figure: Figure, number: float, diagnostic: Diagnostic, digits: i
     return f"{number:,.0f}" if diagnostic.unit == "count" and number == round(number) else f"{number:,.2f}"
 
 
-def not_computed(condition: Condition, diagnostics: Sequence[Diagnostic]) -> Decision:
-    """The decision on a condition that none of `diagnostics` is what it is about."""
-    subjects = sorted({one.subject for one in diagnostics if one.code in condition.codes})
-    if subjects and condition.subject is not None:
+def not_computed(condition: Condition, diagnostics: Sequence[Diagnostic], computed: Sequence[Diagnostic]) -> Decision:
+    """The decision on a condition that none of the `computed` ones of all `diagnostics` is what it is about."""
+    subjects = sorted({one.subject for one in computed if one.code in condition.codes})
+    if any(map(condition.is_about, diagnostics)):
+        of = "" if condition.subject is None else f"[{condition.subject}]"
+        said = f"{', '.join(condition.codes)}{of}: nothing to look at in this data{_needs(condition.codes)}."
+    elif subjects and condition.subject is not None:
         said = f"{', '.join(condition.codes)}: no subject {condition.subject!r}."
         said += f"{_did_you_mean(condition.subject, subjects)} There are {'; '.join(subjects)}."
     else:

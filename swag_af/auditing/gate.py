@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from swag_af.auditing.codes.code import codes
 from swag_af.auditing.conditions import Condition, Decision, decide_one, not_computed, parse_condition
-from swag_af.auditing.diagnostics import ONE_SPLIT, Diagnostic, mirrored
+from swag_af.auditing.diagnostics import Diagnostic, mirrored
 from swag_af.data.errors import GateError, InputError, several
 from swag_af.data.files import read_text, read_toml
 from swag_af.data.records import parse_record
@@ -128,14 +129,19 @@ def decide(gate: Gate, diagnostics: Sequence[Diagnostic]) -> GateResult:
     """What `diagnostics`, those of an audit, say to every condition of `gate`.
 
     A condition must hold for every diagnostic that it is about, or, where one of two opposite rules was left out and it
-    names that one, for its mirror; one that is about none of them fails, unless it says
-    `if computed`.
+    names that one, for its mirror; one that is about none of them, or only about what had nothing to look at, fails,
+    unless it says `if computed`.
     """
-    compared = (one for one in diagnostics if not one.subject.startswith(ONE_SPLIT))  # of one split nothing was
-    ordered = sorted(compared, key=lambda one: (one.code, one.subject))
+    ordered = sorted(filter(_is_computed, diagnostics), key=lambda one: (one.code, one.subject))
     decisions: list[Decision] = []
     for condition in gate.conditions:
         about = [one for one in ordered if condition.is_about(one)]
         about = about or [one for one in map(mirrored, ordered) if one is not None and condition.is_about(one)]
-        decisions += [decide_one(condition, one) for one in about] or [not_computed(condition, ordered)]
+        decisions += [decide_one(condition, one) for one in about] or [not_computed(condition, diagnostics, ordered)]
     return GateResult(tuple(decisions), gate.path)
+
+
+def _is_computed(one: Diagnostic) -> bool:
+    """Whether it looked at anything. Flaws of writing are looked for everywhere, and `n` counts the questions that have
+    them: without any they are clear."""
+    return one.n > 0 or (one.code in codes() and codes()[one.code].family == "writing")

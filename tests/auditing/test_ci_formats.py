@@ -27,7 +27,7 @@ EXAMPLES = (
 
 def diagnostic(subject: str, status: Status, *examples: Example, code: str = "AF101") -> Diagnostic:
     said = f"{subject} give 40 %."
-    return Diagnostic(code, subject, status, 0.4, "accuracy", said, 0.3, 0.5, 0.25, examples=examples)
+    return Diagnostic(code, subject, status, 0.4, "accuracy", said, 0.3, 0.5, 0.25, n=90, examples=examples)
 
 
 THREE = [
@@ -308,7 +308,7 @@ def test_a_code_without_a_record_is_a_rule_all_the_same() -> None:
 @given(said=ANY, subject=ANY, text=ANY, where=ANY)
 def test_any_text_is_written_as_sarif(said: str, subject: str, text: str, where: str) -> None:
     examples = (Example("q", where, text, said), Example("r", f"{where}, line 3", text))
-    one = Diagnostic("AF101", subject, "found", 1.0, "count", said, examples=examples)
+    one = Diagnostic("AF101", subject, "found", 1.0, "count", said, n=2, examples=examples)
     made = sarif([one], decide(parse_gate(["AF101 == 0"]), [one]))
     json.dumps(made, ensure_ascii=False).encode("utf-8")
     (result,) = checked(made).results

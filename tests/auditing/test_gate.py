@@ -140,6 +140,26 @@ def test_splits_that_were_not_compared_pass_no_gate() -> None:
     assert statuses("AF505 clear", diagnostic("test", code="AF505", status="clear")) == ["passed"]
 
 
+def test_what_looked_at_nothing_passes_no_gate() -> None:
+    """Pairs met `AF504 clear`, which compares options, and `AF504 <= 0%`."""
+    empty = diagnostic("same text", code="AF504", status="clear", unit="share", value=0.0, n=0)
+    for condition in ("AF504 clear", "AF504 <= 0%", "AF504[same*] not found", "AF504.n >= 0"):
+        assert statuses(condition, empty) == ["failed"]
+        assert "nothing to look at" in said(condition, empty)
+    assert statuses("AF504 clear if computed", empty) == ["skipped"]
+    some = diagnostic("same but for form", code="AF504", status="clear", unit="share", value=0.0)
+    assert statuses("AF504 clear", empty, some) == ["passed"]
+    flaw = diagnostic("hedges", code="AF405", status="clear", value=0.0, n=0)
+    assert statuses("AF405 clear", flaw) == ["passed"], "every question was looked at, and none has it"
+
+
+def test_a_split_may_be_called_as_its_absence_is() -> None:
+    called = [diagnostic(name, code="AF505", unit="share") for name in ("one split", "one split a")]
+    assert statuses("AF505 clear", *called) == ["failed", "failed"]
+    assert statuses("AF505[one split a] not found", *called) == ["failed"]
+    assert "clear" in said("AF505[one split a] clear", *called)
+
+
 def test_an_audit_of_one_file_passes_no_gate_about_several() -> None:
     """AF513 and AF514 were clear of nothing."""
     rows = [Instance(f"q{i}", f"What is {i}?", (f"a {i}", f"b {i}"), i % 2) for i in range(30)]
