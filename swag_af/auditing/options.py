@@ -52,7 +52,8 @@ class AuditOptions(Options):
     """Folder for the page (audit.html), every figure, and the scores of each question. What was killed goes on from its
     last probe; an older audit of the dataset is replaced, of another one (by name, or by ids) not."""
     compare: Path | None = None
-    """The dataset before a repair: what became of each finding, beside as many rows removed at random."""
+    """The dataset before a repair: what became of each finding, beside as many rows removed at random.
+    Its labels stand in its own rows, also where the newer set has a --labels-file."""
     draws: int = 5
     """Random removals that --compare audits, 3 or more: two do not say how far luck goes."""
     gate: Path | None = None

@@ -81,7 +81,7 @@ def run_audit(options: AuditOptions) -> Audited:
     _check_outputs(options)
     reading = _Reading(options.data, options.reading)
     older = _Reading((options.compare,), replace(options.reading, labels_file=None)) if options.compare else None
-    instances, before = reading.instances(), older.instances() if older else None
+    instances, before = reading.instances(), _older(older, options.reading.labels_file) if older else None
     if options.filters != AUTO:  # of the default ones, those that cannot be used are left out
         check_models(_checks(options).models, instances.kind)
     if options.out:
@@ -134,6 +134,19 @@ class _Reading:
         """The dataset and its groups."""
         instances = self.instances()
         return instances, group(instances)
+
+
+def _older(older: _Reading, labels_file: Path | None) -> Instances:
+    """The dataset before a repair; `labels_file` has the labels of the newer one alone."""
+    try:
+        return older.instances()
+    except InputError as fault:
+        if labels_file is None or "--labels-file" not in str(fault):  # advised where there are no labels
+            raise
+        raise InputError(
+            f"--compare {older.paths[0]}: its rows have no labels, and --labels-file {labels_file} has those of the "
+            "newer set alone. Write its labels into its own rows, as a column such as label."
+        ) from None
 
 
 @dataclass(frozen=True)

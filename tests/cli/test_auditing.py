@@ -13,6 +13,7 @@ from swag_af.auditing.options import AuditOptions
 from swag_af.cli.auditing import run_audit
 from swag_af.cli.main import main, parse
 from swag_af.data.engines.options import EngineOptions
+from swag_af.data.errors import InputError
 from swag_af.data.extras import install
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 
@@ -46,6 +47,24 @@ def test_an_output_never_replaces_another_or_the_gate(data: Path, tmp_path: Path
             main(["audit", str(data), *flags])
         assert stopped.value.code == 2
     assert gate.read_text() == 'gate = ["AF101 <= 100%"]\n'
+
+
+def test_an_older_set_without_labels_of_its_own_is_told(data: Path, tmp_path: Path) -> None:
+    """The flag that was given was advised."""
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    old, labels = tmp_path / "old.jsonl", tmp_path / "labels.txt"
+    old.write_text("".join(json.dumps({k: v for k, v in row.items() if k != "label"}) + "\n" for row in rows))
+    labels.write_text("".join(f"{row['label']}\n" for row in rows))
+    reading = ReadingOptions(labels_file=labels)
+    with pytest.raises(InputError) as told:
+        run_audit(AuditOptions((old,), compare=old, filters="tfidf", folds=2, draws=3, reading=reading))
+    assert str(told.value) == (
+        f"--compare {old}: its rows have no labels, and --labels-file {labels} has those of the newer set alone. Write "
+        "its labels into its own rows, as a column such as label."
+    )
+    found = run_audit(AuditOptions((old,), compare=data, filters="tfidf", folds=2, draws=3, reading=reading))
+    assert found.comparison is not None
+    assert found.comparison.n_matched == 30
 
 
 def test_a_filter_that_was_named_and_cannot_be_used_stops_the_audit(
