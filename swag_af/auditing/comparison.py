@@ -4,7 +4,8 @@ Whoever removes rows, or changes distractors, wants to know what became of each 
 one. A smaller set has other values by itself: models are fitted on less, and which rows stay is luck. So the older set
 is cut at random to the size of the newer one, several times, and audited in the same way. What lies outside the
 prediction interval of those draws, the repair did; where several checks could be told of, of an interval that all of
-one more draw would fall into 19 times in 20.
+one more draw would fall into 19 times in 20. Rows of one group are alike, so where whole groups went, whole groups are
+drawn (`drawn_groups`).
 
 GoldenSwag is why there is a control: of HellaSwag's questions it kept those with short right options (docs/AUDIT.md),
 and made "the shortest option" an artifact. A table of what the repair aimed at would not show it.
@@ -107,6 +108,8 @@ class Comparison:
     seed: Count
     changes: tuple[Change, ...]
     """In order of code, then subject; checks that only one side made are left out."""
+    drawn: Literal["rows", "groups"] = "rows"
+    """What was drawn at random: single rows, or whole groups until the size is met as nearly as can be."""
 
 
 def compare(
@@ -131,8 +134,8 @@ def compare(
     if n_draws < 2:
         raise InputError(f"{n_draws} draws: at least 2, or there is no telling how far draws differ.")
     rows, matched_by = match(before.instances, after.instances)
-    draws = []
-    for cut in control_cuts(before.instances, len(after.instances), n_draws=n_draws, seed=seed):
+    draws, groups = [], drawn_groups(before, after.instances)
+    for cut in control_cuts(before.instances, len(after.instances), n_draws=n_draws, seed=seed, groups=groups):
         draws.append(audit_of(cut))
         if advance is not None:
             advance(1, note="as many rows removed at random")
@@ -146,6 +149,7 @@ def compare(
         n_draws=len(draws),
         seed=seed,
         changes=tuple(_changes(before, after, draws, rows)),
+        drawn="rows" if groups is None else "groups",
     )
 
 
@@ -160,12 +164,47 @@ def read_comparison(folder: Path) -> Comparison | None:
     return parse_record(read_json(path), Comparison, path, "Compare again.") if path.exists() else None
 
 
-def control_cuts(instances: Instances, n: int, *, n_draws: int, seed: int) -> list[Instances]:
-    """`n_draws` sets of `n` instances drawn without replacement, in their order; none where there are not more."""
+WHOLE = 0.9
+"""Whole groups went where this share of the removed rows or more are of groups of which no row stayed ..."""
+SEVERAL = 0.5
+"""... and more than this share of groups that had several rows: of single rows, groups say nothing. Our choices."""
+
+
+def drawn_groups(before: Audit, after: Instances) -> np.ndarray | None:
+    """(N,) the groups of `before` where the control is to be of whole groups, since whole ones are not in `after`; None
+    where single rows went, all, or none."""
+    groups, sizes = before.groups.numbers, np.bincount(before.groups.numbers)
+    went = np.ones(len(groups), bool)
+    went[match(before.instances, after)[0][:, 0]] = False
+    if went.all() or not went.any() or len(after) >= len(groups):
+        return None
+    whole = (np.bincount(groups, went) == sizes)[groups[went]]
+    is_of_groups = whole.mean() >= WHOLE and (whole & (sizes[groups[went]] > 1)).mean() > SEVERAL
+    return groups if is_of_groups else None
+
+
+def control_cuts(
+    instances: Instances, n: int, *, n_draws: int, seed: int, groups: np.ndarray | None = None
+) -> list[Instances]:
+    """`n_draws` sets of `n` instances drawn without replacement, in their order; none where there are not more.
+
+    With `groups` (N,) whole ones are removed, one at least, until what is left is as near to `n` as can be.
+    """
     if n >= len(instances):
         return []
     rngs = [np.random.default_rng((seed, draw, *b"control")) for draw in range(n_draws)]
+    if groups is not None:
+        return [instances.take(_without_groups(groups, n, rng)) for rng in rngs]
     return [instances.take(np.sort(rng.choice(len(instances), n, replace=False))) for rng in rngs]
+
+
+def _without_groups(groups: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """The rows, about `n`, that are left of `groups` (N,) without some at random; one group stays at least."""
+    sizes = np.bincount(groups)
+    order = rng.permutation(np.flatnonzero(sizes))
+    n_left = len(groups) - np.cumsum(sizes[order])[:-1]
+    n_removed = int(np.abs(n_left - n).argmin()) + 1
+    return np.flatnonzero(~np.isin(groups, order[:n_removed]))
 
 
 def match(before: Instances, after: Instances) -> tuple[np.ndarray, Literal["id", "text"]]:
@@ -200,8 +239,10 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     if 2 * c.n_matched < min(c.n_before, c.n_after):
         lines.append("Most are not in both, so these are two sets rather than one that was repaired.")
     if c.n_draws:
+        how = "whole groups drawn at random, since whole groups went" if c.drawn == "groups" else "drawn at random"
+        about = "about " if c.drawn == "groups" else ""
         lines.append(
-            f"The control: {c.n_draws} cuts of {c.before} to {several(c.n_after, 'instance')}, drawn at random. A "
+            f"The control: {c.n_draws} cuts of {c.before} to {about}{several(c.n_after, 'instance')}, {how}. A "
             "change is told where luck makes one as large, in any of the checks that found something, 1 time in 20."
         )
     worse = changed(c, "further")

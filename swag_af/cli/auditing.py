@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text, control_cuts
+from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text, control_cuts, drawn_groups
 from swag_af.auditing.dataset import Checks, audit, n_done, n_steps
 from swag_af.auditing.gate import GateResult, decide, read_gate
 from swag_af.auditing.junit import write_junit
@@ -186,13 +186,14 @@ def _kept_in(out: Path) -> Path:
 def _compared(options: AuditOptions, before: Instances, reading: _Reading, after: Audit) -> Comparison:
     """What became of each check; random cuts are audited with the same checks, and one seed."""
     once, seed, draws = replace(_checks(options), seeds=[options.seed or 0]), options.seed or 0, count()
-    cuts = partial(control_cuts, n=len(after.instances), n_draws=options.draws, seed=seed)
+    old = _audited(options, before, reading)
+    groups = drawn_groups(old, after.instances)
+    cuts = partial(control_cuts, n=len(after.instances), n_draws=options.draws, seed=seed, groups=groups)
 
     def audit_of(cut: Instances) -> Audit:
         workers, groups = Workers(options.workers, options.where, _Cut(reading, cuts, next(draws))), group(cut)
         return audit(cut, once, groups=groups, workers=workers, kept=_kept(options, cut, groups))
 
-    old = _audited(options, before, reading)
     with progress("compare", options.draws, "random removals") as advance:
         return compare(old, after, audit_of, n_draws=options.draws, seed=seed, advance=advance)
 

@@ -186,6 +186,42 @@ def test_the_control_has_as_many_rows_in_their_order_and_the_seed_decides(n_rows
     assert cuts == (control_cuts(data, n, n_draws=3, seed=seed) if n else [])
 
 
+@settings(max_examples=40)
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=20), st.integers(1, 20), st.integers(0, 9))
+def test_a_control_of_groups_has_whole_ones_and_nearly_as_many_rows(names: list[int], n: int, seed: int) -> None:
+    groups = np.unique([*names, 6], return_inverse=True)[1]
+    data = questions(len(groups))
+    cuts = control_cuts(data, n, n_draws=3, seed=seed, groups=groups)
+    assert len(cuts) == (3 if n < len(groups) else 0)
+    for cut in cuts:
+        kept = np.isin([one.id for one in data.instances], [one.id for one in cut.instances])
+        assert 0 < kept.sum() < len(groups)
+        assert all(len(set(kept[groups == number].tolist())) == 1 for number in groups.tolist())
+        assert abs(int(kept.sum()) - n) <= int(np.bincount(groups).max())
+
+
+def test_whole_groups_are_drawn_where_whole_groups_went() -> None:
+    """Groups of rows that are alike went by lot, and beside single rows each fifth removal was called a repair."""
+    data = of_lengths(480)
+    groups = Groups(np.arange(480) // 16, "of 16")
+    grouped, alone = replace(by_length(data), groups=groups), by_length(data)
+
+    def drawn(before: Audit, rows: np.ndarray) -> str:
+        found = compare(before, by_length(data.take(np.sort(rows))), by_length, n_draws=3)
+        assert ("since whole groups went" in " ".join(comparison_lines(found))) is (found.drawn == "groups")
+        return found.drawn
+
+    rng = np.random.default_rng(0)
+    of_groups = np.flatnonzero(np.isin(groups.numbers, rng.permutation(30)[:15]))
+    assert drawn(grouped, of_groups) == "groups"
+    assert drawn(grouped, rng.permutation(480)[:240]) == "rows"
+    one = replace(grouped, groups=Groups(np.zeros(480, np.int64), "one"))
+    strangers = tuple(replace(it, id=f"z{it.id}", context=f"why {it.context}") for it in data.instances[:90])
+    found = compare(one, by_length(replace(data, instances=strangers)), by_length, n_draws=2)
+    assert (found.n_matched, found.drawn) == (0, "rows")
+    assert drawn(alone, of_groups) == "rows", "of groups of one row each there is no other way"
+
+
 def test_each_draw_is_audited_once_and_none_where_no_row_went() -> None:
     before = of_lengths(60)
     audited: list[Instances] = []
