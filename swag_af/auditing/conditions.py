@@ -5,7 +5,7 @@
     AF101.high <= chance + 5%        another figure, and a bound beside chance
     options-only-solvable > 20%      the name of a code
     AF5* not found                   every code that begins so: hints pass
-    AF505 clear                      hints fail too
+    AF501 clear                      hints fail too
     AF102 not found if computed      passes where the audit computed no AF102
 
 Comparators are `<=`, `<`, `>=`, `>` and `==`; figures are `value`, which need not be written, `low`, `high`, `effect`,
@@ -37,7 +37,7 @@ COMPARATORS: dict[str, Callable[[float, float], bool]] = {
 STATUSES: dict[str, frozenset[Status]] = {"not found": frozenset(("clear", "hint")), "clear": frozenset(("clear",))}
 """What may be asked of a status, and the statuses that meet it."""
 IF_COMPUTED = "if computed"
-EXAMPLES = "Write for example `AF101 <= 30%`, `AF101.high <= chance + 5%`, `AF505 clear` or `AF5* not found`."
+EXAMPLES = "Write for example `AF101 <= 30%`, `AF101.high <= chance + 5%`, `AF501 clear` or `AF5* not found`."
 
 
 @dataclass(frozen=True, slots=True)

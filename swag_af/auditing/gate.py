@@ -1,7 +1,7 @@
 """A gate: the conditions that a dataset must meet, from a TOML file, and what an audit says to each of them.
 
     [tool.swag-af.audit]            in pyproject.toml; in a file of its own, without this line
-    gate = ["AF101 <= 30%", "AF505 clear", "AF102 not found if computed"]
+    gate = ["AF101 <= 30%", "AF501 clear", "AF102 not found if computed"]
 
 How a condition is written stands in `swag_af.auditing.conditions`. A gate is read, with all its faults, before the
 audit is made. It fails if one condition fails for one diagnostic; then the command line ends with code 1.
@@ -23,7 +23,7 @@ from swag_af.data.urls import command
 
 TABLE = ("tool", "swag-af", "audit")
 """Where `gate` stands in pyproject.toml."""
-HOW = 'Write gate = ["AF101 <= 30%", "AF505 clear"] under [tool.swag-af.audit] in pyproject.toml, or in a TOML alone.'
+HOW = 'Write gate = ["AF101 <= 30%", "AF501 clear"] under [tool.swag-af.audit] in pyproject.toml, or in a TOML alone.'
 
 
 @dataclass(frozen=True, slots=True)
