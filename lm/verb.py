@@ -53,11 +53,10 @@ from swag_af.data.urls import command, link
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
 from swag_af.lm.contract import READ, UNKNOWN
-from swag_af.lm.lstm.candidates import types_of_golds
 from swag_af.lm.lstm.checkpoints import check_fold, check_options, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, each_pair
 from swag_af.lm.lstm.features import BACKWARD
-from swag_af.lm.lstm.sampling import Sampling, Types
+from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import GenerateOptions, LMOptions, Precision, TrainLMOptions
 from swag_af.lm.reuse import check_models, open_reused, take_rows
@@ -352,7 +351,8 @@ def _make_missing(job: Job, vocabulary: Vocabulary, plan: Mapping[str, Any]) -> 
     for number in drafts:
         blocks[number] = blocks_of(number, groups[number], settled[number] | read[number], options, job.device)
     todo = [block for mine in blocks.values() for block in mine]
-    rows_job = RowsJob(options, job.device, job.precision, _types(job))
+    types = LSTMGenerator(options.lms, job.every_context, options.min_tokens, options.max_tokens).types
+    rows_job = RowsJob(options, job.device, job.precision, types)
     with (
         progress("generate", sum(map(len, groups.values())), "contexts", done=n_done) as advance,
         run_blocks(rows_job, todo, workers=_workers(job, todo, vocabulary), engine=options.where) as made,
@@ -376,13 +376,6 @@ def _read(lms: Path, groups: Mapping[int, list[Context]], settled: Mapping[int, 
         number: {i for i, context in enumerate(groups[number]) if i not in done and folds.has_read(context)}
         for number, done in settled.items()
     }
-
-
-def _types(job: Job) -> Types:
-    """The token types that may be sampled, by the golds of the whole file."""
-    options = job.options
-    rules = Sampling(options.n_negatives, options.min_tokens, options.max_tokens, options.max_draws)
-    return types_of_golds(job.every_context, open_vocabulary(options.lms), rules)
 
 
 def _workers(job: Job, blocks: Sequence[Block], vocabulary: Vocabulary) -> int | None:
