@@ -31,6 +31,8 @@ from swag_af.data.manifests import FORMAT, check_made_by, check_manifest
 from swag_af.data.records import Count, parse_record
 
 ABOUT, DIAGNOSTICS, WORDS, QUESTIONS = "audit.json", "diagnostics.jsonl", "words.jsonl", "questions.jsonl"
+RECORDS = (ABOUT, DIAGNOSTICS, WORDS, QUESTIONS)
+"""The files that every audit has."""
 _AGAIN = "Audit the data again."
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
 """The verb `audit`: a dataset read, audited, compared with another, kept with its page, and held against a gate."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count
@@ -16,7 +16,7 @@ from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import AnyModel, Data, check_models
 from swag_af.auditing.sarif import write_sarif
-from swag_af.auditing.storing import SavedAudit, check_out, check_replaces, save_audit, saved_form
+from swag_af.auditing.storing import RECORDS, SavedAudit, check_out, check_replaces, save_audit, saved_form
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError, takes_options
@@ -111,12 +111,27 @@ def _check_outputs(options: AuditOptions) -> None:
         inside = [path for path in read if path.resolve().is_relative_to(options.out.resolve())]
         if inside:
             raise InputError(f"--out {options.out}: {inside[0]} is read, and lies in it. Choose another --out.")
+        _check_nothing_lost(options.out, [path for path in (options.junit, options.sarif) if path])
     for flag, path in (("--junit", options.junit), ("--sarif", options.sarif)):
         if path:
             if path.resolve() in taken:
                 raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
             taken.add(path.resolve())
             check_output(path, force=True, flag=flag)
+
+
+def _check_nothing_lost(out: Path, written: Collection[Path]) -> None:
+    """Raise InputError where the folder `out` of an older audit, which is replaced whole, has files that no audit
+    writes; `written` are others that this one writes."""
+    ours = {path.resolve() for path in (*(out / name for name in (*RECORDS, COMPARISON, PAGE)), *written)}
+    there = out.iterdir() if out.exists() else ()
+    theirs = sorted(path.name for path in there if path.resolve() not in ours and not path.name.startswith("."))
+    if theirs:
+        more = f" and {len(theirs) - 1} more" if theirs[1:] else ""
+        raise InputError(
+            f"--out {out}: {theirs[0]}{more} in it {'are' if more else 'is'} of no audit, and would go with the older "
+            "one. Move it, or choose another --out."
+        )
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,24 @@ def test_an_audit_replaces_an_older_one_of_its_dataset_alone(
     assert "this is one of another dataset of that name" in capsys.readouterr().err
 
 
+def test_an_audit_takes_no_file_of_others_with_an_older_one(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, report = tmp_path / "audit", tmp_path / "audit" / "junit.xml"
+    asked = ["audit", str(data), "--out", str(out), "--filters", "tfidf", "--folds", "2"]
+    main(asked)
+    main([*asked, "--junit", str(report)])
+    main([*asked, "--junit", f"{out}/../audit/junit.xml"])
+    (out / "notes.txt").write_text("what we saw")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    for others, named in ((["--junit", str(report)], "notes.txt in it is"), ([], "junit.xml and 1 more in it are")):
+        with pytest.raises(SystemExit) as stopped:
+            main([*asked, *others])
+        assert stopped.value.code == 2
+        assert f"{named} of no audit, and would go with the older one. Move it, or" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
 def test_a_repaired_set_whose_rows_repeat_is_matched_whole(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = data.read_text().splitlines()
     old, new = data.with_name("old.jsonl"), data.with_name("new.jsonl")
