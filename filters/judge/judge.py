@@ -63,14 +63,9 @@ class JudgeFilter(ServerSettings):
         return self.by == "letter"
 
     @property
-    def reads_one(self) -> bool:
-        """Whether it reads candidates alone, without what comes before them."""
-        return self.see == "options"
-
-    @property
-    def reads_ending_alone(self) -> bool:
-        """The same: what comes before is hidden."""
-        return self.see == "options"
+    def inputs(self) -> Literal["ending", "full"]:
+        """What it reads, in the words of filters that are fitted."""
+        return "ending" if self.see == "options" else "full"
 
     def settings(self) -> dict[str, Any]:
         """What decides the scores, with a hash of what is said to the model."""

@@ -947,3 +947,12 @@ def test_what_brackets_say_of_the_ending_counts(name: str) -> None:
     assert {task.input for task in planned(instances, group(instances), models=[name])} == {"options"}
     more = planned(instances, group(instances), models=["encoder[M]", "judge[http://h]"])
     assert {"options", "second-sentence"} <= {task.input for task in more}
+
+
+@pytest.mark.parametrize("see", ["full", "options"])
+def test_a_judge_reads_the_same_by_name_and_as_an_object(see: str) -> None:
+    instances, name = make_choices(), f"judge[http://h,see={see}]"
+    inputs = [
+        [task.input for task in planned(instances, group(instances), models=[one])] for one in (name, make_filter(name))
+    ]
+    assert inputs[0] == inputs[1] == (["options"] if see == "options" else ["options", "second-sentence"])
