@@ -2,8 +2,8 @@
 
 An answer is read where its text begins with one of the names that were asked for, or says that the answer is one of
 them; what the model thinks aloud before is no part of it. Where the server gives log-probabilities of that token, their
-shares are the answer; else it is the name alone. What cannot be read, or was refused, counts as a tie among all, never
-as right or wrong, and is counted.
+shares are the answer; else it is the name alone. What cannot be read, or was refused, is counted, and is never right or
+wrong: a tie among all names, or, of a text that is asked about alone, no score.
 """
 
 import json
@@ -134,19 +134,31 @@ class Tally:
     unreadable: Counter[str] = field(default_factory=Counter)
     """By reason: `unreadable`, or the error that the server gave."""
     n_unscored: int = 0
-    """Those among them that were asked for likelihoods."""
+    """Those among them that leave a text which was asked about alone without a score."""
     places: dict[int, np.ndarray] = field(default_factory=dict)
     """By number of options m: (m,) how often each place was named, shares added up."""
 
     def read(self, answer: Answer, names: Sequence[str], *, has_places: bool) -> np.ndarray:
         """(len(names),) the shares of an answer, a tie where it cannot be read; counted either way."""
+        shares = self._counted(answer, names)
+        if shares is None:
+            return np.full(len(names), 1 / len(names))
+        if has_places:
+            self.places[len(names)] = self.places.get(len(names), np.zeros(len(names))) + shares
+        return shares
+
+    def of_one(self, answer: Answer, names: Sequence[str]) -> np.ndarray | None:
+        """(len(names),) the shares of an answer that scores one text, None where it leaves that without a score."""
+        shares = self._counted(answer, names)
+        self.n_unscored += shares is None
+        return shares
+
+    def _counted(self, answer: Answer, names: Sequence[str]) -> np.ndarray | None:
         shares = shares_of(answer, names)
         if shares is None:
             self.unreadable[answer.error or "unreadable"] += 1
-            return np.full(len(names), 1 / len(names))
-        self.n_read += 1
-        if has_places:
-            self.places[len(names)] = self.places.get(len(names), np.zeros(len(names))) + shares
+        else:
+            self.n_read += 1
         return shares
 
     def refused(self, answer: Answer) -> bool:

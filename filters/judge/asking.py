@@ -34,8 +34,9 @@ _TOP = 20
 """How many tokens a server is asked to give log-probabilities of, the most that hosted services allow ..."""
 _TOP_OF_COMPLETIONS = 5
 """... and the most that /v1/completions allows."""
-REFUSED = -1e9
-"""In place of the log-probability of a text that a server refused to read: below all others, whatever else is asked."""
+UNSCORED = -1e9
+"""In place of the score of a text about which there is no answer, or none that can be read: below all others, whatever
+else is asked."""
 LONGER_WITH_REASON = 10
 """How many times as long an answer with a reason may be."""
 
@@ -75,14 +76,11 @@ class Asking:
     temperature: float = 0
 
     def yes_or_no(self, questions: Sequence[Question], tally: Tally) -> list[np.ndarray]:
-        """Of each question (m,) log-odds of Yes for each option, asked about alone; 0 where no answer can be read."""
+        """Of each question (m,) log-odds of Yes for each option, asked about alone; `UNSCORED` where no answer can
+        be read."""
         asked = [self._of_one(one.before, ending) for one in questions for ending in one.options]
         answers = iter(self._answers(self._request(text, self.max_tokens) for text in asked))
-        found = []
-        for one in questions:
-            shares = np.array([tally.read(next(answers), YES_NO, has_places=False) for _ in one.options])  # (m, 2)
-            found.append(np.log(shares[:, 0] + _SMALLEST) - np.log(shares[:, 1] + _SMALLEST))
-        return found
+        return [np.array([_log_odds(tally.of_one(next(answers), YES_NO)) for _ in one.options]) for one in questions]
 
     def yes_to(self, prompts: Sequence[str], tally: Tally) -> np.ndarray:
         """(q,) how far the answer to each of the prompts is Yes and not No, from 0 to 1; 0.5 where none can be read."""
@@ -103,8 +101,8 @@ class Asking:
         return [[_verdict(next(answers), order, tally) for order in drawn] for drawn in orders]
 
     def likelihoods(self, questions: Sequence[Question], tally: Tally) -> list[np.ndarray]:
-        """Of each question (m,) log-probabilities of each option behind what comes before it, a character; `REFUSED` of
-        one that was refused.
+        """Of each question (m,) log-probabilities of each option behind what comes before it, a character;
+        `UNSCORED` of one that was refused.
 
         Divided by the length in UTF-8, so that tokenizers and short options decide nothing, as EleutherAI's harness
         normalises. Raises InputError where the server does not give the log-probability of every token of a text.
@@ -112,7 +110,7 @@ class Asking:
         texts = [(one.before or PROMPTS["nothing before"], ending) for one in questions for ending in one.options]
         answers = self._answers(reading(f"{before} {ending}", self.abilities) for before, ending in texts)
         values = iter(
-            REFUSED
+            UNSCORED
             if tally.refused(answer)
             else _sum_behind(answer, len(before), f"{before} {ending}", self.asker.url) / len(f" {ending}".encode())
             for answer, (before, ending) in zip(answers, texts, strict=True)
@@ -146,6 +144,13 @@ class Asking:
 
 _SMALLEST = 1e-6
 """Added to shares before they become odds: a plain Yes is log-odds of 13.8."""
+
+
+def _log_odds(shares: np.ndarray | None) -> float:
+    """Of Yes against No, by their `shares` (2,)."""
+    if shares is None:
+        return UNSCORED
+    return float(np.log(shares[0] + _SMALLEST) - np.log(shares[1] + _SMALLEST))
 
 
 def _of_all(question: Question, order: np.ndarray, *, reason: bool) -> str:

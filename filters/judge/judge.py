@@ -23,7 +23,7 @@ from swag_af.endpoints.address import base_of, spellings
 from swag_af.endpoints.contract import Abilities
 from swag_af.endpoints.settings import ServerSettings
 from swag_af.filters.judge.answers import LETTERS, Tally
-from swag_af.filters.judge.asking import PROMPTS, REFUSED, Asking, Question, Verdict
+from swag_af.filters.judge.asking import PROMPTS, UNSCORED, Asking, Question, Verdict
 from swag_af.filters.judge.orders import has_unseen_orders, orders_of, unseen_orders_of
 
 Way = Literal["auto", "likelihood", "yes", "letter"]
@@ -55,7 +55,7 @@ class JudgeFilter(ServerSettings):
     name: ClassVar[str] = "judge"
     argument: ClassVar[str] = "url"
     """What stands in the brackets of `judge[...]`."""
-    unscored: ClassVar[float] = REFUSED
+    unscored: ClassVar[float] = UNSCORED
 
     @property
     def reads_rows(self) -> bool:
@@ -87,8 +87,8 @@ class JudgeFilter(ServerSettings):
         """Nothing is learnt, and no gold read."""
 
     def score(self, view: View) -> np.ndarray:
-        """(n, m) log-likelihoods a character, `REFUSED` of a refused text; log-odds of Yes; or shares of the answers by
-        letter.
+        """(n, m) log-likelihoods a character, or log-odds of Yes, `UNSCORED` of a text about which no answer can be
+        read; or shares of the answers by letter.
 
         Equal endings of a row are asked about once. Raises InputError as `check` does.
         """

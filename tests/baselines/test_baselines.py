@@ -463,7 +463,7 @@ def test_answers_of_a_judge_that_cannot_be_read_are_told_and_kept(
     """They count as ties, and a table of ties looked like a measurement."""
     with MockServer() as server:
         asked = options(data, tmp_path / "out", models=f"judge[{server.url},by=yes]", inputs="full")
-        told = "answers could not be read and count as ties (unreadable"
+        told = "answers could not be read and count as ties"
         assert any(told in line and line.endswith("it read full, trained on all") for line in baselines_lines(asked))
         monkeypatch.setattr(Bench, "scores", break_after(0, Bench.scores))
         notes = run_baselines(asked).notes

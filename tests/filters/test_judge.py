@@ -19,6 +19,7 @@ from judges import (
 )
 
 from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import audit_pool
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
@@ -30,7 +31,7 @@ from swag_af.endpoints.contract import Abilities, Answer
 from swag_af.filters.checking import check_filter
 from swag_af.filters.contract import score_questions
 from swag_af.filters.judge.answers import LETTERS, YES_NO, named_in, shares_of
-from swag_af.filters.judge.asking import REFUSED, Question
+from swag_af.filters.judge.asking import UNSCORED, Question
 from swag_af.filters.judge.judge import JudgeFilter
 from swag_af.filters.judge.orders import has_unseen_orders, orders_of, unseen_orders_of
 from swag_af.filters.registry import make_filter
@@ -338,7 +339,7 @@ def test_a_refused_text_changes_no_score_of_its_neighbours() -> None:
     view = view_with_a_refused_text()
     made = judge(Refusing(can=READS), by="likelihood")
     plain = judge(FakeServer(can=READS), by="likelihood").score(view)
-    plain[1, 2] = REFUSED
+    plain[1, 2] = UNSCORED
     np.testing.assert_array_equal(made.score(view), plain)
     alone = [made.score(View(view.pool, view.rows, view.columns[:, k : k + 1])) for k in range(4)]
     np.testing.assert_array_equal(np.concatenate(alone, axis=1), plain)
@@ -352,9 +353,32 @@ def test_what_is_hidden_is_not_sent() -> None:
         assert not any("room" in prompt or "tall man" in prompt for prompt in server.prompts)
 
 
-def test_a_candidate_that_cannot_be_judged_has_even_odds() -> None:
-    scores = judge(FakeServer(), by="yes").score(all_of(marked_pool(3)))
-    np.testing.assert_array_equal(scores, np.zeros((3, 4)))
+@pytest.mark.parametrize("unread", ["horse", "sees 1 birds"])
+def test_a_question_of_which_one_text_gets_no_answer_that_can_be_read_is_a_tie(unread: str) -> None:
+    """It had even odds, more than a text answered No: unread gold was right, an unread wrong option made it wrong."""
+    view = all_of(marked_pool(3))
+    made = judge(FakeServer(is_right=lambda text: None if unread in text else False), by="yes")
+    np.testing.assert_array_equal(score_questions(made, view), np.zeros((3, 4)))
+    assert made.said()[1:] == [
+        "judge[http://fake]: 3 of 12 answers could not be read and count as ties, of one text in a run as the lowest "
+        "score (unreadable 3)"
+    ]
+
+
+def test_no_candidate_enters_a_run_by_an_answer_that_cannot_be_read() -> None:
+    """It passed for one that is more like gold than those that were answered No."""
+    server = FakeServer(is_right=lambda text: None if "sees 2 birds" in text else "horse" in text)
+    run = filter_pool(marked_pool(), judge(server, by="yes"), AFOptions(iterations=3, n_negatives=1))
+    entered = run.assignment()[:, 1][run.assignment()[:, 1] != run.assignment(0)[:, 1]]
+    assert not (entered == 3).any()
+    assert sum(one.n_easy for one in run.log) > 0
+
+
+def test_beside_a_gold_that_cannot_be_judged_nothing_is_easy() -> None:
+    server = FakeServer(is_right=lambda text: None if "horse" in text else False)
+    run = filter_pool(marked_pool(), judge(server, by="yes"), AFOptions(iterations=3, n_negatives=1))
+    assert sum(one.n_easy for one in run.log) == 0
+    np.testing.assert_array_equal(run.assignment(), run.assignment(0))
 
 
 def test_no_request_is_sent_twice_in_a_call() -> None:
