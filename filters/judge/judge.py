@@ -40,7 +40,8 @@ class JudgeFilter(ServerSettings):
     right; letter: all candidates of a row are shown together and one is named, for audits alone. auto: likelihood where
     the server reads texts, else yes."""
     orders: int = 4
-    """Of letter: orders in which the candidates are shown, over which answers are averaged."""
+    """Of letter: orders in which the candidates are shown, over which answers are averaged; a multiple of the number of
+    candidates evens out a preference for a place exactly, another number on average."""
     seed: int = 0
     """Draws the orders."""
     max_tokens: int = 16

@@ -2,7 +2,7 @@
 
 Orders are drawn from the seed and the texts alone, so the order of the dataset, in which gold may stand first, decides
 nothing. Of each block of m orders of m options every option stands once in every place: who always says A says every
-option as often.
+option as often where whole blocks are shown, and as likely where not.
 """
 
 from collections.abc import Sequence

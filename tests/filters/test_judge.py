@@ -198,6 +198,21 @@ def test_every_option_stands_in_every_place_as_often(texts: list[str], blocks: i
         assert np.bincount(orders[:, place], minlength=m).tolist() == [blocks] * m
 
 
+@pytest.mark.parametrize(
+    ("m", "n", "is_exact"), [(4, 4, True), (2, 4, True), (5, 5, True), (5, 4, False), (3, 4, False)]
+)
+def test_who_always_says_a_is_at_chance_exactly_in_whole_blocks_and_else_on_average(
+    m: int, n: int, is_exact: bool
+) -> None:
+    """It was said to be exact in any number of orders."""
+    hits = []
+    for i in range(1000):
+        named = np.bincount(orders_of([f"text {i} {k}" for k in range(m)], n, seed=0)[:, 0], minlength=m)
+        hits.append(float(named[0] == named.max()) / (named == named.max()).sum())  # option 0 is right
+    assert (set(hits) == {1 / m}) is is_exact
+    assert np.mean(hits) == pytest.approx(1 / m, abs=4 * np.std(hits) / len(hits) ** 0.5 + 1e-9)
+
+
 def test_another_draw_is_another_order() -> None:
     texts = [f"text {i}" for i in range(8)]
     assert orders_of(texts, 3, seed=0).tolist() != orders_of(texts, 3, seed=0, draw="again").tolist()
