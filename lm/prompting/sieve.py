@@ -59,6 +59,16 @@ def is_within_word(before: str, text: str) -> bool:
     return len(letters) == 2 and letters.isalnum() and characters_apart(letters) == letters
 
 
+def is_refusal(held: str) -> bool:
+    """Whether the text `held`, as the pool has it, begins as models do that decline or chat."""
+    return bool(_REFUSAL.search(held))
+
+
+def is_echo(key: str, n_tokens: int, before: str) -> bool:
+    """Whether a text of `n_tokens` with the words `key` is a piece of the context, whose words are `before`."""
+    return n_tokens >= _ECHO and key in before
+
+
 @dataclass
 class Sieve:
     """The endings of one context, until there are `n`."""
@@ -118,8 +128,8 @@ class Sieve:
         tests = {
             UNREADABLE: not is_readable(ending),
             "blank": not any(map(str.isalnum, key)),
-            "refusal": bool(_REFUSAL.search(ending)),
-            "echo": n_tokens >= _ECHO and key in self._before,
+            "refusal": is_refusal(held),
+            "echo": is_echo(key, n_tokens, self._before),
             UNFINISHED: self.ends == "sentence" and not is_finished(ending),
             "several_sentences": self.ends == "sentence" and len(sentences_of(ending)) > 1,
             "too_short": n_tokens < self.min_tokens,

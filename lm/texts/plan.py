@@ -7,7 +7,7 @@ from typing import Any
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.published import sentences_of
-from swag_af.data.context import Context
+from swag_af.data.context import Context, phrase
 from swag_af.data.errors import InputError
 from swag_af.data.files import remove_leftovers
 from swag_af.data.manifests import check_ours, check_same, read_manifest, sha256_file, shortened, write_manifest
@@ -23,6 +23,7 @@ from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
 from swag_af.lm.contract import ADVICE, Generator, deciding, record_of
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import Prompt
+from swag_af.lm.prompting.sieve import is_echo, is_refusal
 from swag_af.lm.registry import GENERATORS, make_generator
 from swag_af.lm.texts.settings import settings_of
 
@@ -141,11 +142,12 @@ def _unfit(contexts: Sequence[Context], settings: Mapping[str, Any], *, normalis
     """Rows that no ending could go with, and why."""
     shortest, longest = settings.get("min_tokens", 0), settings.get("max_tokens")
     prompt = settings.get("prompt")
+    is_asked = isinstance(prompt, Prompt)  # by words, so that its texts go through a sieve
     is_sentence = isinstance(prompt, Prompt) and prompt.ends == "sentence"
     found: dict[int, str] = {}
     for row, context in enumerate(contexts):
         gold = normalise(context.gold) if normalised else context.gold  # as it is shown
-        n_tokens = len(tokenize_any(gold))
+        n_tokens, before = len(tokenize_any(gold)), comparable(phrase(context))
         tests = {
             "empty_context": not context.sent1 and not context.start,
             "gold_without_words": not any(map(str.isalnum, comparable(context.gold))),
@@ -153,6 +155,8 @@ def _unfit(contexts: Sequence[Context], settings: Mapping[str, Any], *, normalis
             "gold_too_long": longest is not None and n_tokens > longest,
             "gold_of_several_sentences": is_sentence and len(sentences_of(context.gold)) > 1,
             "gold_unfinished": is_sentence and not is_finished(gold),
+            "gold_like_refusal": is_asked and is_refusal(gold),
+            "gold_echoes_context": is_asked and is_echo(comparable(gold), n_tokens, before),
         }
         reason = next((reason for reason, is_so in tests.items() if is_so), "")
         if reason:

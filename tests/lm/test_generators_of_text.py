@@ -35,6 +35,7 @@ from swag_af.lm.features import features
 from swag_af.lm.ngram import NgramGenerator
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TextOptions
 from swag_af.lm.prompting.prompt import Prompt
+from swag_af.lm.prompting.sieve import Sieve
 from swag_af.lm.texts import estimate as estimate_module
 from swag_af.lm.texts import making
 from swag_af.lm.texts.estimate import estimate_texts
@@ -372,6 +373,35 @@ def test_golds_that_no_ending_could_look_like_are_not_asked_about(tmp_path: Path
     assert sorted(ASKED) == ["c0", "c3", "c5"], "with one surface form, the third gets its full stop"
     as_given = generate(options_for(path, tmp_path / "as-given", text=TextOptions(normalise=False)))
     assert as_given.manifest["drops"]["gold_unfinished"] == 1
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+def test_golds_that_look_as_no_ending_may_are_not_asked_about(tmp_path: Path, normalised: bool) -> None:
+    """An option that began with "I can't", or repeated the context, could be nothing but right."""
+    golds = {
+        "c0": "I can't believe it.",
+        "c1": "I can’t believe it.",
+        "c2": "Of course, he waved.",
+        "c3": "walks down the long hill.",
+        "c4": "walks down the hill.",
+        "c5": "can't believe it.",
+    }
+    path = tmp_path / "contexts.jsonl"
+    before = {"sent1": "A man walks down the long hill.", "start": "He"}
+    write_jsonl(path, [{**before, "gold": gold, "id": name} for name, gold in golds.items()])
+    text = TextOptions(normalise=normalised)
+    made = generate(options_for(path, tmp_path / "pool", text=text))
+    assert made.manifest["drops"] == {"gold_like_refusal": 3 if normalised else 2, "gold_echoes_context": 1}
+    assert sorted(ASKED) == (["c4", "c5"] if normalised else ["c1", "c4", "c5"])
+    for context in read_contexts(path):
+        sieve = Sieve(replace(context, gold="..."), 1, 1, 25, normalise=normalised)
+        assert bool(sieve.add(context.gold)) is (context.id not in ASKED), "as an ending, likewise"
+
+
+def test_who_is_asked_in_no_words_has_golds_of_any_manner(tmp_path: Path) -> None:
+    path = tmp_path / "contexts.jsonl"
+    write_jsonl(path, [{"sent1": "A.", "start": "b", "gold": "I can't believe it."}])
+    assert not prepare(options_for(path, tmp_path / "pool", generator="ngram", min_tokens=1)).unfit
 
 
 def test_contexts_of_other_scripts_are_asked_about_as_others_are(tmp_path: Path) -> None:
