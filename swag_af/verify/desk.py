@@ -220,7 +220,7 @@ class Desk:
                 self._mark_check(connection, known, found, answer)
             else:
                 shut_out = self._screen(connection, known)
-                self._settle(connection, _answered_items(connection, annotator) if shut_out else [found.item])
+                self._settle(connection, _answered_rows(connection, annotator) if shut_out else [found.row])
             return True
 
     def pause_all(self, paused: bool, who: str = "admin") -> None:
@@ -248,7 +248,7 @@ class Desk:
         with writing(self.store.engine) as connection:
             self._log(connection, who, "requalify" if qualified else "dequalify", annotator)
             self._set_state(connection, annotator, "active" if qualified else "dequalified", exempt=qualified)
-            self._settle(connection, _answered_items(connection, annotator))
+            self._settle(connection, _answered_rows(connection, annotator))
 
     def undo(self, annotator: str, who: str = "admin") -> bool:
         """Undo the admin's dequalification of `annotator`: all is as it was before; False if there is none to undo."""
@@ -258,12 +258,12 @@ class Desk:
                 return False
             self._log(connection, who, "undo", annotator)
             connection.execute(update(annotators).where(annotators.c.id == annotator).values(last.before))
-            self._settle(connection, _answered_items(connection, annotator))
+            self._settle(connection, _answered_rows(connection, annotator))
             return True
 
-    def _settle(self, connection: Connection, changed: Sequence[str]) -> None:
-        for item in changed:
-            settle(connection, item, self.rules)
+    def _settle(self, connection: Connection, changed: Sequence[int]) -> None:
+        for row in changed:
+            settle(connection, row, self.rules)
 
     def _is_closed(self, connection: Connection, now: float) -> bool:
         """Whether no new item is handed out, because of a pause or because the time is over."""
@@ -381,7 +381,7 @@ class Desk:
         elif self.attention.action == "dequalify":
             self._log(connection, "attention checks", "screen", known.id)
             self._set_state(connection, known.id, "dequalified")
-            self._settle(connection, _answered_items(connection, known.id))
+            self._settle(connection, _answered_rows(connection, known.id))
 
     def _set_state(self, connection: Connection, annotator: str, state: str, **values: bool) -> None:
         connection.execute(update(annotators).where(annotators.c.id == annotator).values(state=state, **values))
@@ -449,12 +449,11 @@ def _n_done(connection: Connection, annotator: str) -> int:
     return connection.scalar(done) or 0
 
 
-def _answered_items(connection: Connection, annotator: str) -> Sequence[str]:
-    return connection.scalars(
-        select(tasks.c.item).where(
-            tasks.c.annotator == annotator, tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None)
-        )
-    ).all()
+def _answered_rows(connection: Connection, annotator: str) -> Sequence[int]:
+    answered = select(tasks.c.row).where(
+        tasks.c.annotator == annotator, tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None)
+    )
+    return connection.scalars(answered.distinct()).all()
 
 
 def _seconds(task: Row[Any], counted: float | None, now: float) -> float:

@@ -4,11 +4,12 @@ Items with endings that guards have marked (`swag-af guard`) come first, those w
 
 An item is open while it needs more answers: fewer than `annotators`, or, until `most_annotators`, one more than it has
 when they disagree. Once closed, an item with too few sensible endings is refilled from the run's assignment and shown
-again, to people who have not seen its row.
+again, to people who have not seen its row. A refill that the answers before it no longer ask for is withdrawn: nobody
+is handed it any more, though the answer of somebody who has opened it is still taken.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.guarded import n_marked
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
-from swag_af.judging.verdicts import Item, Verdict, is_example, judge, make_items, refill
+from swag_af.judging.verdicts import Item, Judgement, Verdict, is_example, judge, make_items, refill
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.schema import annotators, checks, golds, items, settings, tasks, writing
 from swag_af.verify.store import Store, verdict_of
@@ -27,6 +28,9 @@ DISAGREEMENT, BEGUN, REFILLED, UNTOUCHED = range(4)
 """Priorities of open items; the lowest is shown first."""
 
 N_AT_ONCE = 1000
+
+STANDS = or_(items.c.is_open, items.c.n_answers > 0)
+"""The condition that an item is not a withdrawn refill: these are closed, though no answer to them counts."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,14 @@ def rules_of(run: Run, options: ServeOptions) -> Rules:
 
 
 def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
-    """Add the items that the store lacks, and settle all if the rules changed; returns how many there are, refills not
-    counted."""
+    """Add the items that the store lacks, and settle all if the rules changed; returns how many there are, refills
+    not counted.
+
+    Stores of older releases, which left refills standing that nothing asked for, are settled once as well.
+    """
     order = _drawn(len(rules.assignment), limit, seed)
     made = make_items(rules.assignment, seed=seed)
-    now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators}
+    now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators, "refills": "withdrawn"}
     with writing(store.engine) as connection:
         known = set(connection.scalars(select(items.c.row)))
         ranks = [rank - len(made) * rules.n_marked(made[row]) for rank, row in enumerate(order.tolist())]
@@ -67,11 +74,11 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
         for i in range(0, len(new), N_AT_ONCE):
             connection.execute(insert(items), new[i : i + N_AT_ONCE])
         if connection.scalar(select(settings.c.value).where(settings.c.name == "rules")) != now:
-            connection.execute(
-                update(items).where(items.c.n_answers == 0).values(wanted=rules.annotators, is_open=True)
-            )
-            for item in connection.scalars(select(items.c.id).where(items.c.n_answers > 0)).all():
-                settle(connection, item, rules)
+            untouched = update(items).where(items.c.n_answers == 0, items.c.is_open)
+            connection.execute(untouched.values(wanted=rules.annotators))
+            begun = (items.c.n_answers > 0) | (items.c.round > 0)
+            for row in connection.scalars(select(items.c.row).where(begun).distinct()).all():
+                settle(connection, row, rules)
             connection.execute(delete(settings).where(settings.c.name == "rules"))
             connection.execute(insert(settings).values(name="rules", value=now))
         return connection.scalar(select(func.count()).select_from(items).where(items.c.round == 0)) or 0
@@ -159,10 +166,30 @@ def _first_open(connection: Connection, annotator: str, condition: Any, fewest: 
     ).one_or_none()
 
 
-def settle(connection: Connection, item_id: str, rules: Rules) -> None:
-    """Recount the answers to an item, and open, close or refill it accordingly."""
-    line = connection.execute(select(items).where(items.c.id == item_id)).one()
-    verdicts = _counting_verdicts(connection, item_id)
+def settle(connection: Connection, row: int, rules: Rules) -> None:
+    """Recount the answers to the items of a row, and open, close, refill or withdraw them accordingly.
+
+    What comes of it depends on the answers that count alone: neither on their order, nor on who holds what.
+    """
+    lines = connection.execute(select(items).where(items.c.row == row).order_by(items.c.round)).all()
+    due: Item | None = Item(row, tuple(lines[0].columns))  # the item that the answers so far ask for
+    last, may_refill = 0, True
+    for line in lines:
+        verdicts = _counting_verdicts(connection, line.id)
+        if not verdicts and (due is None or due.columns != tuple(line.columns)):
+            last = line.round if _withdraw(connection, line) else last
+            continue
+        last, is_open = line.round, _recount(connection, line, verdicts, rules)
+        judged = [] if is_open else judge(verdicts, seed=rules.seed)
+        may_refill = may_refill and bool(judged) and not is_example(judged[0])
+        due = _refilled(connection, judged[0], rules) if may_refill else None
+    if due is not None:  # the number of a withdrawn refill that somebody has opened stays with it
+        due = replace(due, round=last + 1)
+        connection.execute(insert(items).values(_line(due, lines[0].rank, REFILLED, rules)))
+
+
+def _recount(connection: Connection, line: Row[Any], verdicts: Sequence[Verdict], rules: Rules) -> bool:
+    """Store what these verdicts make of an item; returns whether it is open."""
     wanted = n_wanted(verdicts, rules)
     is_open = len(verdicts) < wanted
     priority = line.priority
@@ -170,13 +197,9 @@ def settle(connection: Connection, item_id: str, rules: Rules) -> None:
         priority = DISAGREEMENT if len(verdicts) >= rules.annotators else BEGUN
     elif is_open:  # as at first: nobody's answer counts any more
         priority = REFILLED if line.round else UNTOUCHED
-    connection.execute(
-        update(items)
-        .where(items.c.id == item_id)
-        .values(n_answers=len(verdicts), wanted=wanted, is_open=is_open, priority=priority)
-    )
-    refilled = None if is_open else _refilled(connection, verdicts, rules)
-    _put_refill(connection, line, refilled, rules)
+    found = {"n_answers": len(verdicts), "wanted": wanted, "is_open": is_open, "priority": priority}
+    connection.execute(update(items).where(items.c.id == line.id).values(found))
+    return is_open
 
 
 def n_wanted(verdicts: Sequence[Verdict], rules: Rules) -> int:
@@ -203,26 +226,21 @@ def _counting_verdicts(connection: Connection, item_id: str) -> list[Verdict]:
     return [verdict_of(answer) for answer in answers]
 
 
-def _refilled(connection: Connection, verdicts: Sequence[Verdict], rules: Rules) -> Item | None:
-    (judgement,) = judge(verdicts, seed=rules.seed)
-    if is_example(judgement):
-        return None
+def _refilled(connection: Connection, judgement: Judgement, rules: Rules) -> Item | None:
+    """The refill of an item that is no example; None where too few endings are left."""
     row, last = judgement.item.row, judgement.item.round
-    earlier = connection.scalars(select(items.c.columns).where(items.c.row == row, items.c.round <= last))
+    earlier = connection.scalars(select(items.c.columns).where(items.c.row == row, items.c.round <= last, STANDS))
     shown = {column for columns in earlier for column in columns}
     return refill(judgement, rules.assignment[row, 1:], shown)
 
 
-def _put_refill(connection: Connection, line: Row[Any], refilled: Item | None, rules: Rules) -> None:
-    """Replace the round after `line` by `refilled`, or delete it, unless it was shown to an annotator already."""
-    after = select(items.c.id).where(items.c.row == line.row, items.c.round == line.round + 1)
-    standing = connection.scalar(after)
-    if standing is not None:
-        if connection.scalar(select(func.count()).where(tasks.c.item == standing)):
-            return
-        connection.execute(delete(items).where(items.c.id == standing))
-    if refilled is not None:
-        connection.execute(insert(items).values(_line(refilled, line.rank, REFILLED, rules)))
+def _withdraw(connection: Connection, line: Row[Any]) -> bool:
+    """Delete a refill that nobody has opened, or close it; returns whether it is still there."""
+    is_opened = bool(connection.scalar(select(exists().where(tasks.c.item == line.id))))
+    here = items.c.id == line.id
+    closed = update(items).where(here).values(n_answers=0, is_open=False)
+    connection.execute(closed if is_opened else delete(items).where(here))
+    return is_opened
 
 
 def _line(item: Item, rank: int, priority: int, rules: Rules) -> dict[str, Any]:

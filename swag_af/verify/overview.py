@@ -11,7 +11,7 @@ from sqlalchemy import Column, Row, Select, func, select
 
 from swag_af.verify.checks import scores
 from swag_af.verify.consent import last_consents
-from swag_af.verify.items import DISAGREEMENT
+from swag_af.verify.items import DISAGREEMENT, STANDS
 from swag_af.verify.schema import annotators, events, items, tasks
 from swag_af.verify.store import Store
 
@@ -81,6 +81,7 @@ class Overview:
     """The whole verification."""
 
     n_items: int
+    """Items and refills, those left out that were withdrawn."""
     n_closed: int
     n_disagreements: int
     """Open items whose answers disagree."""
@@ -107,7 +108,7 @@ def overview(store: Store, now: float, min_seconds: float = 0.0) -> Overview:
     with store.engine.connect() as connection:
         kinds = Counter[str]()
         kind = items.c.is_open, items.c.priority, items.c.round
-        query = select(*kind, func.count(), func.sum(items.c.n_answers)).group_by(*kind)
+        query = select(*kind, func.count(), func.sum(items.c.n_answers)).where(STANDS).group_by(*kind)
         for is_open, priority, round, n, n_answers in connection.execute(query):
             kinds["items"] += n
             kinds["answers"] += n_answers
