@@ -582,6 +582,21 @@ def test_the_next_round_has_what_is_new_unfinished_or_to_be_refilled(run: Run, f
     assert found == {refilled, with_ordered_columns(said[-1]).item, *items[3:]}
 
 
+@pytest.mark.parametrize("again", ["likely", "gibberish"])
+def test_a_row_of_which_any_round_makes_a_question_needs_no_more(run: Run, folder: Path, again: str) -> None:
+    """The last round alone was looked at, though the release takes the first that makes a question."""
+    first = make_items(run.assignment(), seed=0)[0]
+    bad = Verdict(first, "a", ("likely", "likely", *["gibberish"] * 4), 0, 1)
+    refilled = refill(judge([bad])[0], run.assignment()[0, 1:], first.columns)
+    assert refilled is not None
+    mended = [Verdict(first, name, ("likely", "likely", *["unlikely"] * 4), 0, 1) for name in "ac"]
+    later = Verdict(refilled, "b", ("likely", "likely", *[again] * (len(refilled.columns) - 2)), 0, 1)
+    write_verdicts(folder / "said.jsonl", [*mended, later], run.pool.identity)
+    exported(run, folder, "csv", verdicts=folder / "said.jsonl", annotators_per_item=2)
+    key = json.loads((folder / "tasks.key.json").read_text())["tasks"]
+    assert first.row not in {entry["row"] for entry in key.values()}
+
+
 def test_verdicts_of_people_who_are_screened_out_leave_their_items_to_judge(tmp_path: Path, folder: Path) -> None:
     run = make_run(small_pool(), tmp_path / "run")
     items = make_items(run.assignment(), seed=0)

@@ -161,11 +161,11 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
 
 def _next_item(judged: Sequence[Judgement], assigned: np.ndarray, annotators: int) -> Item | None:
     """The item that a row with these judgements, one per round, needs next; None if none."""
+    if any(is_example(one) and one.n_annotators >= annotators for one in judged):  # a release takes the first of these
+        return None
     last = judged[-1]
     if last.n_annotators < annotators:
         return last.item
-    if is_example(last):
-        return None
     return refill(last, assigned, {column for judgement in judged for column in judgement.item.columns})
 
 
