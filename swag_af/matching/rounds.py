@@ -21,7 +21,7 @@ class Matched:
     assigned: np.ndarray
     """(n, rounds) the rows whose responses each query got, in the order of the rounds."""
     worth: np.ndarray
-    """(rounds,) what each round is worth: the sum over queries."""
+    """(rounds,) what each round is worth: the sum over queries, as `Worth.matrix` has it."""
     loss: np.ndarray
     """(rounds,) how much more the best matching is worth at most; 0 where it is the best."""
 
@@ -49,14 +49,16 @@ def match_rounds(worth: Worth, n_rounds: int, *, top: int | None = None, first: 
     """`n_rounds` rounds of a bucket, after those of `first` (n, t) if some are there already.
 
     `top` keeps only so many of the best responses for each query, and of the best queries for each response, in place
-    of all: quicker for large buckets, and the loss says how much worth that may have cost. Raises InfeasibleError with
-    the rows that are in the way.
+    of all: quicker for large buckets, and the loss says how much worth that may have cost. Where questions yield, all
+    are kept: those of the same question are never among the best. Raises InfeasibleError with the rows that are in the
+    way.
     """
     assigned = np.zeros((len(worth), 0), np.int64) if first is None else first
     values, losses = [], []
     for number in range(assigned.shape[1], n_rounds):
         matrix = worth.matrix(assigned)
-        chosen, loss = _best(matrix, number + 1) if top is None else _best_of_top(matrix, top, number + 1)
+        few = None if worth.yields else top
+        chosen, loss = _best(matrix, number + 1) if few is None else _best_of_top(matrix, few, number + 1)
         values.append(float(matrix[np.arange(len(matrix)), chosen].sum()))
         losses.append(loss)
         assigned = np.concatenate([assigned, chosen[:, None]], axis=1)

@@ -32,6 +32,8 @@ class Worth:
     questions: np.ndarray | None = None
     """(n,) numbers that are equal for rows of one question, each of whose responses is right for all of them; each row
     is one of its own where not given."""
+    yields: bool = False
+    """Whether responses of the same question are given to as few rows as can be, in place of none."""
 
     def __post_init__(self) -> None:
         n = len(self.texts)
@@ -48,7 +50,8 @@ class Worth:
 
         Similarity is the largest to any response that the query has, the right one included. Forbidden is a response
         whose text the query has already, one that surely means the same as one of them (similarity 1), and one of
-        another row of the same question.
+        another row of the same question; where questions yield, the last costs more than all else together, so that
+        the best matching has the fewest of them, and is the best of those that have.
         """
         similarity = self.similarity
         for column in assigned.T:
@@ -56,19 +59,24 @@ class Worth:
         worth = np.log(np.maximum(self.relevance, np.float32(LEAST_RELEVANCE)), dtype=np.float64)
         worth += self.weight * np.log(np.maximum(1 - similarity.astype(np.float64), LEAST))
         worth[similarity >= 1] = -np.inf
-        worth[self.forbidden(assigned)] = -np.inf
+        worth[self._has_text(assigned)] = -np.inf
+        if self.questions is not None:
+            worth[self.questions[:, None] == self.questions] -= _more_than_all(worth) if self.yields else np.inf
         return worth
 
-    def forbidden(self, assigned: np.ndarray) -> np.ndarray:
-        """(n, n) whether query i has the text of response j already, its own or one of those `assigned` (n, t), or j is
-        of the same question."""
+    def _has_text(self, assigned: np.ndarray) -> np.ndarray:
+        """(n, n) whether query i has the text of response j already, its own or one of those `assigned` (n, t)."""
         has = np.concatenate([np.arange(len(self))[:, None], assigned], axis=1)  # (n, 1 + t) rows
         no = np.zeros((len(self), len(self)), bool)
         for column in self.texts[has].T:  # (n,)
             no |= column[:, None] == self.texts
-        if self.questions is not None:
-            no |= self.questions[:, None] == self.questions
         return no
+
+
+def _more_than_all(worth: np.ndarray) -> float:
+    """More than any two matchings of `worth` (n, n) differ by."""
+    finite = worth[worth > -np.inf]
+    return 1 + len(worth) * float(finite.max(initial=0) - finite.min(initial=0))
 
 
 def _check(name: str, table: np.ndarray, n: int) -> None:

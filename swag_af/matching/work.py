@@ -339,8 +339,8 @@ def _matched(
     try:
         return match_rounds(worth, round_number, top=top, first=assigned)
     except InfeasibleError as fault:
-        if worth.questions is not None:  # too common a question in this bucket; how often it comes to that is told
-            worth = replace(worth, questions=None)
+        if worth.questions is not None and not worth.yields:  # too common a question; how often that is so is told
+            worth = replace(worth, yields=True)
             return _matched(items, buckets, number, worth, round_number, top, assigned)
         rows = buckets.rows(number)[fault.rows]
         shown = ", ".join(f"{items.rows[row].context.id} ({items.rows[row].response[:40]!r})" for row in rows[:3])

@@ -1,5 +1,8 @@
 """Claims about rounds of matching: exact, each response once, never its own query's, infeasible rows named."""
 
+from dataclasses import replace
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,6 +41,24 @@ def test_every_round_is_the_best_there_is(seed: int, n: int, n_rounds: int, has_
             assert best_round(worth, found.assigned) == -np.inf
         else:
             assert again.worth[0] == pytest.approx(best_round(worth, found.assigned), rel=1e-5)
+
+
+@given(st.integers(0, 10**6), st.integers(3, 6), st.integers(1, 4), st.sampled_from([None, 2]))
+@settings(max_examples=40)
+def test_questions_yield_in_as_few_rows_as_can_be(seed: int, n: int, n_questions: int, top: int | None) -> None:
+    worth = made(seed, n, n_questions=n_questions)
+    free, own = replace(worth, questions=None), np.arange(n)
+    assert worth.questions is not None
+    found = match_rounds(replace(worth, yields=True), 1, top=top).assigned[:, 0]
+
+    def cost(columns: np.ndarray) -> tuple[int, float]:
+        assert worth.questions is not None
+        n_same = int((worth.questions[columns] == worth.questions).sum())
+        return n_same, -sum(worth_of(free, i, j, []) for i, j in enumerate(columns.tolist()))
+
+    least = min(cost(np.array(columns)) for columns in permutations(range(n)) if (own != columns).all())
+    assert cost(found)[0] == least[0]
+    assert cost(found)[1] == pytest.approx(least[1], rel=1e-5)
 
 
 @given(st.integers(0, 10**6), st.integers(6, 40), st.integers(4, 12), st.integers(0, 12))

@@ -74,6 +74,25 @@ def test_no_row_gets_what_is_right_for_its_own_question(top: int | None, tmp_pat
     assert (items.questions[other.assigned] == items.questions[:, None]).any(axis=1).mean() > 0.1
 
 
+@pytest.mark.parametrize("top", [None, 5])
+def test_one_question_that_is_too_common_takes_nothing_from_the_others_of_its_bucket(
+    top: int | None, tmp_path: Path
+) -> None:
+    """Others were given what is right for their own question too, since relevance likes that."""
+    rng = np.random.default_rng(5)
+    words = [f"w{i}" for i in range(60)]
+    asked = [" ".join(rng.choice(words, 6)) + "?" for _ in range(52)]
+    queries = asked[:40] + [query for query in asked[40:] for _ in range(5)] + ["What is there today?"] * 90
+    answers = [f"{' '.join(query.split()[:3])} {' '.join(rng.choice(words, 4))}." for query in queries]
+    items = items_of(queries, answers, ["first"] * 40 + ["second"] * 150)
+    options = replace(OPTIONS, buckets="none", bucket_size=200, top=top)
+    plan = plan_of(items, options, folds=np.repeat([0, 1], [40, 150]))
+    (found,) = match_items(items, plan, options, weights=[0.1], folder=tmp_path)
+    n_same = (items.questions[found.assigned] == items.questions[:, None]).sum(axis=1)
+    assert n_same[-90:].sum() >= 3 * 30  # 90 rows, 60 answers to other questions
+    assert n_same[:-90].sum() == 0
+
+
 def test_the_same_words_about_other_videos_or_pictures_are_other_questions() -> None:
     items = items_of(["What is he doing?"] * 3, ["Running.", "Sitting.", "Cooking."], ["one", "one", "two"])
     assert [items.questions[0] == one for one in items.questions] == [True, True, False]
