@@ -27,7 +27,7 @@ def main() -> None:
     print("similarity   groups  largest, contexts  CPU s")
     for threshold in options.thresholds:
         started = time.process_time()
-        groups = join_near_duplicates(named_groups([context.video for context in contexts]), contexts, threshold)
+        groups = join_near_duplicates(named_groups([context.video for context in contexts]), contexts, threshold).groups
         seconds = time.process_time() - started
         print(f"{threshold:10.2f}  {groups.max() + 1:7,}  {np.bincount(groups).max():17,}  {seconds:5.1f}")
 

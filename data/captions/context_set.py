@@ -6,9 +6,9 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,15 +20,24 @@ from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.manifests import FORMAT, check_manifest, sha256_file
 from swag_af.data.progress import note
 from swag_af.data.records import PairCounts, check_record, parse_record
-from swag_af.data.splits import Joined, a_story, deal, join_by_text, join_pairs, named_groups
-from swag_af.data.text.near_duplicates import near_duplicate_pairs
+from swag_af.data.splits import MOST_TOGETHER, Joined, a_story, deal, join_by_text, join_pairs, named_groups
+from swag_af.data.text.near_duplicates import is_templated, jaccard, peculiar, same_sets, shingle_sets, similar_sets
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.text.wording import sentence_keys
 from swag_af.data.tokens import normalise_blanks
 from swag_af.data.urls import command
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 N_FOLDS = 5
 """Number of folds for a file that has none (the paper's number, and `ContextRules.n_folds`)."""
+
+
+STRICTER = (0.8, 0.85, 0.9, 0.95)
+"""What is tried in turn where chains of near-duplicates are too long."""
+FEW = 10
+"""No chain of so few texts is too long."""
 
 
 def write_contexts(
@@ -67,14 +76,56 @@ def joined_by_sentence(made: Sequence[Context | DroppedPair], repeated: Sequence
     return join_by_text(groups, rows, of_texts, few=a_story(len(made)))
 
 
-def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], threshold: float) -> np.ndarray:
-    """(n,) group numbers: `groups` (n,), such as those of one video, joined where contexts are near-duplicates.
+@dataclass(frozen=True)
+class NearJoined:
+    """Groups that were joined where their contexts are near-duplicates."""
+
+    groups: np.ndarray
+    """(n,) group numbers, from 0."""
+    is_templated: bool
+    """Whether so many contexts are alike, as behind one instruction, that what they share did not count."""
+
+
+def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], threshold: float) -> NearJoined:
+    """`groups` (n,), such as those of one video, joined where contexts are near-duplicates.
 
     Near-duplicates are pairs whose lower-cased tokens of `sent1`, `start` and `gold` have a Jaccard similarity of
-    3-grams of at least `threshold`; joining is transitive. Of a script without blanks a character is a token.
+    3-grams of at least `threshold`; joining is transitive. Of a script without blanks a character is a token. Where
+    more than `MOST_TOGETHER` of the texts would hang together, phrases that many have do not count (`peculiar`), and
+    where that is not enough, texts must be more similar (`STRICTER`). Copies are always together.
     """
     tokens = [[token.lower() for text in (c.sent1, c.start, c.gold) for token in tokenize_any(text)] for c in contexts]
-    return join_pairs(groups, near_duplicate_pairs(tokens, threshold=threshold))
+    sets = shingle_sets(tokens)
+    first = same_sets(sets)
+    copies = join_pairs(groups, np.stack([first, np.arange(len(first))], axis=1))
+    distinct = np.unique(first)
+    pairs = _pairs_of_few(sets[distinct], threshold)
+    made = _pairs_without_phrases(sets[distinct], threshold) if pairs is None else pairs
+    return NearJoined(join_pairs(copies, distinct[made]), pairs is None)
+
+
+def _pairs_of_few(sets: "csr_array", threshold: float) -> np.ndarray | None:
+    """(p, 2) all pairs of `sets` (n, shingles) that are similar enough; None where too many hang together by them."""
+    if is_templated(sets, threshold):
+        return None
+    pairs = similar_sets(sets, threshold)[0]
+    return pairs if _are_few(pairs, sets.shape[0]) else None
+
+
+def _pairs_without_phrases(sets: "csr_array", threshold: float) -> np.ndarray:
+    """(p, 2) those that are also without what many have, so similar that few hang together by them."""
+    pairs, similarity = similar_sets(peculiar(sets, threshold), threshold)
+    similarity = np.minimum(similarity, jaccard(sets, pairs))
+    for least in (threshold, *(one for one in STRICTER if one > threshold)):
+        pairs, similarity = pairs[similarity >= least], similarity[similarity >= least]
+        if _are_few(pairs, sets.shape[0]):
+            return pairs
+    return pairs[:0]
+
+
+def _are_few(pairs: np.ndarray, n: int) -> bool:
+    """Whether no more than MOST_TOGETHER of `n` texts, or FEW, hang together by `pairs` (p, 2)."""
+    return int(np.bincount(join_pairs(np.arange(n), pairs)).max(initial=0)) <= max(FEW, MOST_TOGETHER * n)
 
 
 def read_contexts(path: Path) -> list[Context]:

@@ -38,13 +38,22 @@ def cautions_of(stage: Stage, surface: Sequence[str] = ()) -> list[str]:
 
 def cautions_of_plan(items: Items, plan: Plan) -> list[str]:
     """What there is to be said of folds before anything is matched."""
-    return [*_common_questions(items, plan.folds), *_small_folds(plan.folds)]
+    return [*_templated(items), *_common_questions(items, plan.folds), *_small_folds(plan.folds)]
 
 
 def n_with_question_elsewhere(items: Items, folds: np.ndarray) -> int:
     """How many rows have the words of a question that a row of another of `folds` (n,) has too."""
     texts = numbered([comparable(item.query) for item in items.rows])
     return int(rows_apart(folds, np.arange(len(items)), texts + 1).sum())
+
+
+def _templated(items: Items) -> list[str]:
+    if not items.near_joined.is_templated:
+        return []
+    return [
+        "So many rows are nearly the same, as behind one instruction, that they would be one group: phrases that many "
+        "rows have did not count where near-duplicates were joined. Leave such a template out of the query if you can."
+    ]
 
 
 def _common_questions(items: Items, folds: np.ndarray) -> list[str]:

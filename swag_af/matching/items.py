@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from swag_af.data.captions.context_set import join_near_duplicates
+from swag_af.data.captions.context_set import NearJoined, join_near_duplicates
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.splits import join_by_text, named_groups, numbered
@@ -117,6 +117,11 @@ class Items:
 
         A release joins what is nearly the same into one split, so that must not be in two folds.
         """
+        return self.near_joined.groups
+
+    @cached_property
+    def near_joined(self) -> NearJoined:
+        """The `groups`, and whether a template made so many rows alike that it did not count."""
         named = named_groups([item.context.video for item in self.rows])
         keys = [sentence_keys(item.query) for item in self.rows]
         rows = np.repeat(np.arange(len(self)), [len(of_row) for of_row in keys])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from swag_af.data.brief import brief
-from swag_af.data.captions.context_set import join_near_duplicates
+from swag_af.data.captions.context_set import NearJoined, join_near_duplicates
 from swag_af.data.errors import ExhaustedError, InputError, several
 from swag_af.data.run import Run
 from swag_af.data.splits import fill_shares
@@ -54,6 +54,8 @@ class Dataset:
     out."""
     n_unlinked: int = 0
     """Contexts that were left out so that no answer stands in another's context."""
+    is_templated: bool = False
+    """Whether phrases that many contexts have did not count where near-duplicates were joined."""
     style: Style = field(default_factory=Style)
     """What fresh filters find in the questions; empty until it is measured."""
 
@@ -104,7 +106,8 @@ def assemble(run: Run, options: ReleaseOptions) -> Dataset:
     why = rationale_run(run)
     opinions = _opinions(run, assignment, options)
     found, dropped = _found(run, assignment, opinions, options)
-    groups = _groups(run, found, options)  # (found,)
+    joined = _groups(run, found, options)
+    groups = joined.groups  # (found,)
     split_of_row = _split(found, groups, options)
     links = links_of(run.pool.contexts)
     gone = _unlinked(links, split_of_row, len(run.pool), options)
@@ -127,6 +130,7 @@ def assemble(run: Run, options: ReleaseOptions) -> Dataset:
         rationales=_rationales(why, questions, options),
         linked=count_by_split(links, split_of_row),
         n_unlinked=len(gone),
+        is_templated=joined.is_templated,
     )
 
 
@@ -153,8 +157,8 @@ def _found(
     return [*found], left_out
 
 
-def _groups(run: Run, found: Found, options: ReleaseOptions) -> np.ndarray:
-    """(found,) numbers of the groups that must share a split: those of the pool, joined by near-duplicates."""
+def _groups(run: Run, found: Found, options: ReleaseOptions) -> NearJoined:
+    """Groups of what is `found` that must share a split: those of the pool, joined by near-duplicates."""
     rows = np.array([example.row for example, _ in found], dtype=np.int64)
     _, of_pool = np.unique(run.pool.groups[rows], return_inverse=True)
     return join_near_duplicates(of_pool, [run.pool.contexts[row] for row in rows], options.near_duplicates)
@@ -229,6 +233,13 @@ def told_iterations(run: Run) -> str:
     """How many iterations a run has, and how many more it would have had if it had not ended before its time."""
     n, planned = run.n_finished, run.n_planned
     return f"{n}" if n >= planned else f"{n} ({planned} were planned: the run is not finished)"
+
+
+def without_phrases(dataset: Dataset) -> str:
+    """What a card says beside the similarity of near-duplicates where a template did not count."""
+    if not dataset.is_templated:
+        return ""
+    return ", where phrases that many have, as behind one instruction, do not count, since nearly all would be alike"
 
 
 def shortfalls(dataset: Dataset) -> list[str]:

@@ -1,6 +1,7 @@
 """Claims about splits: no video and no near-duplicates on two sides, shares met as far as whole groups allow."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,6 +14,7 @@ from swag_af.data.captions import context_set
 from swag_af.data.captions.context_set import join_near_duplicates
 from swag_af.data.context import Context
 from swag_af.data.splits import fill_shares, join_pairs, named_groups
+from swag_af.data.text import near_duplicates
 
 WORDS = st.sampled_from(["he", "she", "runs", "eats", "down"])
 CONTEXTS = st.lists(st.tuples(st.integers(0, 12), st.lists(WORDS, min_size=3, max_size=9)), min_size=1, max_size=14)
@@ -28,7 +30,7 @@ def contexts_of(drawn: list[tuple[int, list[str]]]) -> list[Context]:
 
 def groups_of(contexts: list[Context], threshold: float) -> np.ndarray:
     """Those of videos, joined by likeness."""
-    return join_near_duplicates(named_groups([context.video for context in contexts]), contexts, threshold)
+    return join_near_duplicates(named_groups([context.video for context in contexts]), contexts, threshold).groups
 
 
 @given(CONTEXTS, st.sampled_from([0.3, 0.5, 1.0]))
@@ -42,7 +44,7 @@ def test_groups_are_those_of_all_pairs(drawn: list, threshold: float) -> None:
 
 def test_a_near_duplicate_joins_whole_videos_at_any_remove(monkeypatch: pytest.MonkeyPatch) -> None:
     contexts = [Context("A.", "He", f"{i}.", id=f"c{i}", video=video) for i, video in enumerate("abbccd")]
-    monkeypatch.setattr(context_set, "near_duplicate_pairs", lambda texts, *, threshold: [(0, 1), (2, 4)])
+    monkeypatch.setattr(context_set, "_pairs_of_few", lambda sets, threshold: np.array([(0, 1), (2, 4)]))
     assert groups_of(contexts, 0.7).tolist() == [0, 0, 0, 0, 0, 1]
 
 
@@ -100,3 +102,23 @@ def test_many_small_groups_fill_the_shares() -> None:
 
 def test_a_share_of_zero_gives_an_empty_split() -> None:
     assert set(fill_shares(range(6), {"test": 0.0, "val": 0.0}, "train", rng=np.random.default_rng(0))) == {"train"}
+
+
+@pytest.mark.parametrize("proposed", [5_000_000, 0])
+def test_a_template_makes_no_two_contexts_near_duplicates(proposed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All contexts behind one instruction were one group, found in quadratic time."""
+    monkeypatch.setattr(near_duplicates, "_MOST_PROPOSED", proposed)
+    template = " ".join(f"word{i}" for i in range(40))
+    contexts = [Context(f"{template} a{i}.", f"b{i}", f"c{i} d{i}.", id=str(i)) for i in range(200)]
+    contexts += [replace(contexts[-1], gold=f"{contexts[-1].gold} e{i}.", id=f"x{i}") for i in range(2)]
+    contexts += [replace(contexts[0], id=f"copy {i}") for i in range(30)]
+    found = join_near_duplicates(np.arange(len(contexts)), contexts, 0.4)
+    assert found.is_templated
+    assert sorted(np.bincount(found.groups).tolist())[-3:] == [1, 3, 31]
+
+
+def test_chains_that_are_too_long_need_a_larger_similarity() -> None:
+    texts = [" ".join(f"w{k}" for k in range(i, i + 40)) for i in range(0, 400, 4)]  # each like the next
+    contexts = [Context(text, "", "end.", id=str(i)) for i, text in enumerate(texts)]
+    found = join_near_duplicates(np.arange(len(contexts)), contexts, 0.5)
+    assert np.bincount(found.groups).max() <= 10
