@@ -7,7 +7,8 @@
     people.json        which row of it is of which lambda, and of what the sweep was: not for those who judge
     work               as of `match`
 
-People are asked blind: nothing in the run tells which lambda a question is of, and no query is shown twice.
+People are asked blind: nothing in the run tells which lambda a question is of, and no query is shown twice: of rows
+with the same words about the same media one is drawn, or who has seen what is right would meet it again.
 """
 
 from collections import Counter
@@ -21,7 +22,7 @@ import numpy as np
 
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import FormatError, InputError, takes_options
+from swag_af.data.errors import FormatError, InputError, several, takes_options
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
@@ -29,6 +30,8 @@ from swag_af.data.interval import CROSS_VALIDATED, interval
 from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
+from swag_af.data.splits import numbered
+from swag_af.data.text.wording import comparable
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import opinions_of
 from swag_af.matching.cautions import cautions_of_plan
@@ -139,13 +142,23 @@ def _notes(items: Items, options: MatchOptions) -> list[str]:
     if each < shown:
         notes.append(
             f"people see {each:,} questions of each value and not the {shown:,} of --shown: there are {len(items):,} "
-            "rows, and no question is shown twice"
+            f"rows of {several(_n_queries(items), 'query', 'queries')}, and no query is shown twice"
         )
     return notes
 
 
 def _n_of_each(items: Items, options: MatchOptions) -> int:
-    return min(options.sweeping.shown, len(items) // len(options.sweeping.sweep))
+    return min(options.sweeping.shown, _n_queries(items) // len(options.sweeping.sweep))
+
+
+def _n_queries(items: Items) -> int:
+    return int(_queries(items).max()) + 1
+
+
+def _queries(items: Items) -> np.ndarray:
+    """(n,) numbers that are equal for rows whose query people would take for the same: the words, about the same
+    media."""
+    return numbered([repr((comparable(row.query), row.media, sorted(row.context.media.items()))) for row in items.rows])
 
 
 def _asked(points: Sequence[Point], options: MatchOptions) -> float | None:
@@ -245,7 +258,9 @@ def _drawn(items: Items, options: MatchOptions) -> tuple[np.ndarray, np.ndarray]
     """`(rows, lambdas)` of the questions that people are shown, in the order in which they stand in their run."""
     rng = np.random.default_rng((options.matching.seed, *b"people"))
     values, each = sorted(options.sweeping.sweep), _n_of_each(items, options)
-    rows = rng.permutation(len(items))[: each * len(values)]
+    order = rng.permutation(len(items))
+    first = np.sort(np.unique(_queries(items)[order], return_index=True)[1])  # of each query one row, in that order
+    rows = order[first][: each * len(values)]
     return rows, rng.permutation(np.repeat(values, each))
 
 
@@ -282,7 +297,10 @@ def _people(options: MatchOptions, items: Items) -> dict[float, _Answers]:
     rows = sorted(votes)
     weights = np.array(whose["weights"])[rows]
     hits = np.array([_share_of_first(votes[row]) for row in rows])
-    groups = items.groups[_drawn(items, options)[0]][rows]
+    drawn = _drawn(items, options)[0]
+    if [context.gold for context in run.pool.contexts] != [items.rows[row].context.gold for row in drawn.tolist()]:
+        raise InputError(f"{options.out / 'people'}: an older draw of questions. Sweep again into another --out.")
+    groups = items.groups[drawn][rows]
     return {float(w): _Answers(hits[weights == w], groups[weights == w]) for w in np.unique(weights)}
 
 

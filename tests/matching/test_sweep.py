@@ -1,7 +1,9 @@
 """Claims about the sweep: points of every lambda, people asked blind and counted where they belong."""
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from swag_af.matching.sweep import dry_run, recommended, sweep
 from tests.matching.test_work import made
 
 WEIGHTS = (0.01, 1.0)
+module = import_module("swag_af.matching.sweep")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +55,35 @@ def test_people_see_as_many_of_each_and_no_query_twice(options: MatchOptions, po
     assert sorted(weights) == sorted(WEIGHTS * 40)
     assert len({context.sent1 for context in run.pool.contexts}) == len(run.pool) == 80
     assert len(set(weights[:20])) == 2
+
+
+def test_of_rows_that_ask_the_same_people_see_one(options: MatchOptions, tmp_path: Path) -> None:
+    """Who had seen what is right at one lambda met it again at another."""
+    rows = [record for _, record in read_jsonl(options.data[0])]
+    more = [row | {"id": f"{row['id']} {i}", "response": f"{row['response'][:-1]} x{i}."} for row in rows for i in "ab"]
+    write_jsonl(tmp_path / "rows.jsonl", more[:120])
+    sweeping = replace(options.sweeping, shown=40)
+    again = replace(options, data=(tmp_path / "rows.jsonl",), out=tmp_path / "out", sweeping=sweeping)
+    sweep(again)
+    contexts = open_run(again.out / "people" / "run").pool.contexts
+    assert len({context.sent1 for context in contexts}) == len(contexts) == 60
+    assert "there are 120 rows of 60 queries" in " ".join(read_json(again.out / "sweep.json")["notes"])
+
+
+def test_verdicts_on_an_older_draw_are_refused(
+    options: MatchOptions, points: list[Point], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their accuracies would be of other groups."""
+    copytree(options.out, tmp_path / "out")
+    run = open_run(tmp_path / "out" / "people" / "run")
+    verdicts = [Verdict(i, "ann", ("likely",) * 4, best=0, second=2) for i in make_items(run.assignment(), seed=0)]
+    write_verdicts(tmp_path / "verdicts.jsonl", verdicts, run.pool.identity)
+    asked = replace(
+        options, out=tmp_path / "out", sweeping=replace(options.sweeping, verdicts=(tmp_path / "verdicts.jsonl",))
+    )
+    monkeypatch.setattr(module, "_queries", lambda items: np.arange(len(items)) // 2)
+    with pytest.raises(InputError, match="an older draw"):
+        sweep(asked)
 
 
 def test_what_people_answered_is_counted_at_its_lambda(options: MatchOptions, points: list[Point]) -> None:
