@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from swag_af.data.text.lexical import LETTERS, lexical_similarity
+from swag_af.data.text.wording import comparable, words
 
 
 @dataclass(kw_only=True)
@@ -24,6 +25,10 @@ class LexicalSimilarity:
     """How much triples of letters count beside words, from 0 to 1."""
 
     name: ClassVar[str] = "lexical"
+
+    def key(self, text: str) -> str:
+        """Equal for texts of the same words, which have 1; of one without a word, the text as others compare it."""
+        return " ".join(sorted(set(words(text)))) or comparable(text)
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """As `Similarity` says; 1 for the same words in whatever order, 0 for texts without a word."""

@@ -37,8 +37,7 @@ def match_texts(
         SIMILARITY.make(similarity) if isinstance(similarity, str) else similarity,
     )
     items = items_of(queries, responses, groups)
+    plan = plan_of(items, used, similarity=models.similarity)
     with TemporaryDirectory() as folder:
-        (outcome,) = match_items(
-            items, plan_of(items, used), used, weights=[used.weight], folder=Path(folder), models=models
-        )
+        (outcome,) = match_items(items, plan, used, weights=[used.weight], folder=Path(folder), models=models)
     return outcome

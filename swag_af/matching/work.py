@@ -26,6 +26,7 @@ from swag_af.data.files import read_array, remove_leftovers, write_array
 from swag_af.data.locks import alone
 from swag_af.data.progress import Advance
 from swag_af.data.scale import run_blocks
+from swag_af.data.splits import numbered
 from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds_of
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import Items
@@ -81,15 +82,19 @@ class Outcome:
     """How much worth was lost at most where not all pairs were matched; 0 where all were."""
 
 
-def plan_of(items: Items, options: MatchingOptions, *, folds: np.ndarray | None = None) -> Plan:
-    """Folds and buckets of `items`; `folds` (n,) where they have been dealt already.
+def plan_of(
+    items: Items, options: MatchingOptions, *, folds: np.ndarray | None = None, similarity: Similarity | None = None
+) -> Plan:
+    """Folds and buckets of `items`; `folds` (n,) where they have been dealt already, `similarity` where it is not the
+    model that the options name.
 
     Raises InputError, for all buckets together, where a text is too common in one.
     """
     if folds is None:
         folds = folds_of_groups(items.groups, options.folds, rng=np.random.default_rng((options.seed, *b"folds")))
     buckets = _buckets(items, folds, options)
-    _check_feasible(items, Plan(folds, buckets), options)
+    same = _same(items, similarity or SIMILARITY.make(options.similarity))
+    _check_feasible(items, Plan(folds, buckets), options, same)
     return Plan(folds, buckets)
 
 
@@ -147,8 +152,8 @@ def _vectors(texts: Sequence[str]) -> np.ndarray:
 _DIMENSIONS = 50
 
 
-def _check_feasible(items: Items, plan: Plan, options: MatchingOptions) -> None:
-    """Raise InputError where a bucket has too few rows, or too many with the same text."""
+def _check_feasible(items: Items, plan: Plan, options: MatchingOptions, same: tuple[np.ndarray, ...]) -> None:
+    """Raise InputError where a bucket has too few rows, or too many with the same text, by numbers of texts (n,)."""
     buckets, n_rounds = plan.buckets, options.n_distractors
     sizes, needs = np.bincount(buckets.numbers), "needs" if n_rounds == 1 else "need"
     if sizes.min() <= n_rounds:
@@ -157,10 +162,10 @@ def _check_feasible(items: Items, plan: Plan, options: MatchingOptions) -> None:
             f"that are matched with each other, and {buckets.names[int(sizes.argmin())]} has {sizes.min():,}. Ask for "
             "fewer --n-distractors or --folds, or for a larger --smallest-bucket."
         )
-    faults = _too_common(items, buckets, n_rounds)
+    faults = _too_common(items, buckets, n_rounds, same)
     if faults:
         without = _buckets(items, plan.folds, replace(options, buckets=NONE))
-        or_none = "" if _too_common(items, without, n_rounds) else ", or match with --buckets none"
+        or_none = "" if _too_common(items, without, n_rounds, same) else ", or match with --buckets none"
         raise InputError(
             f"{items.name}: with {several(n_rounds, 'round')} no text of a bucket may be the response of more than one "
             f"row in {n_rounds + 1}; in {several(len(faults), 'bucket')} one is ({'; '.join(faults[:3])}). Take such "
@@ -168,19 +173,30 @@ def _check_feasible(items: Items, plan: Plan, options: MatchingOptions) -> None:
         )
 
 
-def _too_common(items: Items, buckets: Buckets, n_rounds: int) -> list[str]:
-    """The buckets with a text that is too common to be matched, and which it is.
+def _same(items: Items, model: Similarity) -> tuple[np.ndarray, ...]:
+    """(n,) numbers that are equal for responses of which none may be given for another, as `Worth.matrix` has it: of
+    the same text, and those that surely mean the same as far as the model says so beforehand."""
+    if not hasattr(model, "key"):
+        return (items.texts,)
+    return items.texts, numbered([str(call_method(model, "key", text)) for text in items.responses])
+
+
+def _too_common(items: Items, buckets: Buckets, n_rounds: int, same: tuple[np.ndarray, ...]) -> list[str]:
+    """The buckets with a text that is too common to be matched, and which it is; `same` are numbers of texts (n,).
 
     Each of k responses with one text goes, in each round, to a row that has not had it: at most 1 / (rounds + 1) of a
-    bucket may have the same text.
+    bucket may have the same text. That is needed and not enough: rounds are the best one after another, so that several
+    texts that are nearly as common may leave the last one nothing.
     """
     faults = []
     for number, name in enumerate(buckets.names):
         rows = buckets.rows(number)
-        text, k = Counter(items.texts[rows].tolist()).most_common(1)[0]
-        if k * (n_rounds + 1) > len(rows):
-            said = next(items.rows[row].response for row in rows.tolist() if items.texts[row] == text)
-            faults.append(f"{name}: {k:,} of {len(rows):,} rows have the response {said[:60]!r}")
+        for texts, or_same in zip(same, ("", " or one that means the same"), strict=False):
+            text, k = Counter(texts[rows].tolist()).most_common(1)[0]
+            if k * (n_rounds + 1) > len(rows):
+                said = next(items.rows[row].response for row in rows.tolist() if texts[row] == text)
+                faults.append(f"{name}: {k:,} of {len(rows):,} rows have the response {said[:60]!r}{or_same}")
+                break
     return faults
 
 
@@ -345,7 +361,8 @@ def _matched(
         rows = buckets.rows(number)[fault.rows]
         shown = ", ".join(f"{items.rows[row].context.id} ({items.rows[row].response[:40]!r})" for row in rows[:3])
         raise InputError(
-            f"{buckets.names[number]}: {fault} The first: {shown}. Take some of them out, ask for fewer "
+            f"{buckets.names[number]}: {fault} The first: {shown}. Several responses that are common, though "
+            "each alone is not too common, can come to that. Take some of them out, ask for fewer "
             "--n-distractors, or for larger buckets."
         ) from None
 

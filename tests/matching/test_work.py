@@ -159,6 +159,32 @@ def test_a_text_that_is_too_common_is_named_before_any_work() -> None:
         plan_of(items, OPTIONS)
 
 
+@pytest.mark.parametrize("similarity", ["lexical", "tests.matching.test_work:Letters"])
+def test_texts_that_are_never_matched_are_counted_as_one(similarity: str) -> None:
+    """They were told apart before any work, and a round failed after all scores."""
+    common = ["Yes."] * 12 + ["Yes!"] * 12
+    items = items_of([f"w{i} w{i + 1}?" for i in range(60)], common + [f"it is w{i} x{i}." for i in range(36)])
+    options = replace(OPTIONS, folds=2, similarity=similarity, buckets="none")
+    folds = np.arange(60) % 2
+    if similarity == "lexical":
+        with pytest.raises(InputError, match=r"12 of 30 rows have the response 'Yes\.' or one that means the same"):
+            plan_of(items, options, folds=folds)
+    else:
+        assert len(plan_of(items, options, folds=folds).buckets.names) == 2
+        assert (
+            len(plan_of(items, replace(options, similarity="lexical"), folds=folds, similarity=Letters()).folds) == 60
+        )
+
+
+class Letters:
+    """Says of no two texts beforehand that they mean the same."""
+
+    name: ClassVar[str] = "letters"
+
+    def score(self, first: list[str], second: list[str]) -> np.ndarray:
+        return np.array([[one == other for other in second] for one in first], np.float32)
+
+
 def halves(texts: list[str], common: int) -> Items:
     """120 rows of two movies, a fold each; half of the answers are of a woman, and so many of these the same."""
     responses = [f"{'She' if i < 60 else 'It'} is {text}." for i, text in enumerate(texts)]
