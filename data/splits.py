@@ -18,6 +18,11 @@ from swag_af.data.errors import InputError
 
 MOST_TOGETHER = 0.1
 """Shared texts may not make a group larger than this share of the rows: it would not fit into a fold or split."""
+FEW_TOGETHER = 10
+"""No group of so few is too large."""
+STRICTER = (0.8, 0.85, 0.9, 0.95)
+"""The Jaccard similarities that are tried in turn where chains of texts, each nearly the same as the next, make a group
+too large."""
 
 
 def named_groups(names: Sequence[str]) -> np.ndarray:

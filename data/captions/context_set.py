@@ -20,7 +20,17 @@ from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.manifests import FORMAT, check_manifest, sha256_file
 from swag_af.data.progress import note
 from swag_af.data.records import PairCounts, check_record, parse_record
-from swag_af.data.splits import MOST_TOGETHER, Joined, a_story, deal, join_by_text, join_pairs, named_groups
+from swag_af.data.splits import (
+    FEW_TOGETHER,
+    MOST_TOGETHER,
+    STRICTER,
+    Joined,
+    a_story,
+    deal,
+    join_by_text,
+    join_pairs,
+    named_groups,
+)
 from swag_af.data.text.near_duplicates import is_templated, jaccard, peculiar, same_sets, shingle_sets, similar_sets
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.text.wording import sentence_keys
@@ -32,12 +42,6 @@ if TYPE_CHECKING:
 
 N_FOLDS = 5
 """Number of folds for a file that has none (the paper's number, and `ContextRules.n_folds`)."""
-
-
-STRICTER = (0.8, 0.85, 0.9, 0.95)
-"""What is tried in turn where chains of near-duplicates are too long."""
-FEW = 10
-"""No chain of so few texts is too long."""
 
 
 def write_contexts(
@@ -124,8 +128,8 @@ def _pairs_without_phrases(sets: "csr_array", threshold: float) -> np.ndarray:
 
 
 def _are_few(pairs: np.ndarray, n: int) -> bool:
-    """Whether no more than MOST_TOGETHER of `n` texts, or FEW, hang together by `pairs` (p, 2)."""
-    return int(np.bincount(join_pairs(np.arange(n), pairs)).max(initial=0)) <= max(FEW, MOST_TOGETHER * n)
+    """Whether no more than MOST_TOGETHER of `n` texts, or FEW_TOGETHER, hang together by `pairs` (p, 2)."""
+    return int(np.bincount(join_pairs(np.arange(n), pairs)).max(initial=0)) <= max(FEW_TOGETHER, MOST_TOGETHER * n)
 
 
 def read_contexts(path: Path) -> list[Context]:

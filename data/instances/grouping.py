@@ -9,7 +9,17 @@ import numpy as np
 from swag_af.data.errors import several, told
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.recycling import recycled
-from swag_af.data.splits import MOST_TOGETHER, Joined, deal, join_by_text, join_pairs, named_groups, numbered
+from swag_af.data.splits import (
+    FEW_TOGETHER,
+    MOST_TOGETHER,
+    STRICTER,
+    Joined,
+    deal,
+    join_by_text,
+    join_pairs,
+    named_groups,
+    numbered,
+)
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
 from swag_af.data.text.wording import comparable, text_key, words
 
@@ -18,8 +28,6 @@ if TYPE_CHECKING:
 
 NEAR = 0.8
 """The Jaccard similarity from which two texts are nearly the same: of 3-grams of words, for options of words."""
-STRICTER = (NEAR, 0.85, 0.9, 0.95)
-"""What is tried in turn where chains of texts, each nearly the same as the next, make a group too large."""
 TELLING = 5
 """Different words that options must have together to join anything: fewer are labels, colours, names, which questions
 share that have nothing else in common. Our choice."""
@@ -27,9 +35,6 @@ share that have nothing else in common. Our choice."""
 MOST_COPIES = 0.5
 """From more than this share of the set on, rows that are wholly the same are probably told apart by something that was
 not read, such as an image: they are no copies. Our choice."""
-
-_SMALL = 10
-"""No group of so few instances is too large."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,7 @@ def _together(
     groups: np.ndarray, rows: np.ndarray, texts: list[str], sets_of: Callable[[Sequence[Sequence[str]]], "csr_array"]
 ) -> _Together:
     """`groups` (N,) joined where the `texts` of `rows` (n,) are the same, or as `sets_of` their words nearly so."""
-    most = max(MOST_TOGETHER, _SMALL / len(groups))
+    most = max(MOST_TOGETHER, FEW_TOGETHER / len(groups))
     keys = np.array([text_key(text) for text in texts], np.int64)
     joined = join_by_text(groups, rows, keys, most=most)
     of_each = _one_of_each(texts, keys, joined.groups[rows])
