@@ -4,10 +4,12 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from judged import N, judged_options, make_run, release_without_curve, rows_of, say
 
 from swag_af.cli.verbs import release as verb
+from swag_af.data.captions.context_set import NearJoined
 from swag_af.data.errors import InputError
 from swag_af.data.manifests import read_manifest
 from swag_af.data.run import Run
@@ -224,8 +226,13 @@ def test_where_no_verdict_could_help_none_is_asked_for(run, options) -> None:
         assemble(run, replace(options, n_distractors=5))
 
 
-def test_a_split_that_cannot_be_filled_is_told(run, options) -> None:
+def test_a_split_that_cannot_be_filled_is_told(run, options, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shortfalls(assemble(run, options)) == []
-    (val, test) = shortfalls(assemble(run, replace(options, near_duplicates=0.01)))
+
+    def all_together(groups: np.ndarray, *_: object) -> NearJoined:
+        return NearJoined(np.zeros(len(groups), np.int64), is_templated=False)
+
+    monkeypatch.setattr("swag_af.releasing.dataset.join_near_duplicates", all_together)
+    (val, test) = shortfalls(assemble(run, options))
     assert val.startswith("val has 0 questions")
     assert "--near-duplicates" in test
