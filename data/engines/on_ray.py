@@ -138,8 +138,8 @@ def _connect(ray: Any, address: str) -> None:
     before = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address or "local", runtime_env=threads, log_to_driver=False, logging_level="error", **local)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise _no_cluster(address, error) from None
+    except Exception as error:  # a plain one where Ray's own processes take too long to start
+        raise (_no_cluster(address, error) if address else _not_started(error)) from None
     if before is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, before)  # Ray has put its own in place
 
@@ -167,6 +167,13 @@ def _no_cluster(address: str, error: Exception) -> InputError:
     return InputError(
         f"--engine ray[{address}]: no Ray cluster answers there ({in_one_line(error)}). Start one "
         "with `ray start --head`."
+    )
+
+
+def _not_started(error: Exception) -> InputError:
+    return InputError(
+        f"--engine ray: Ray could not be started on this machine ({in_one_line(error)}). Type the same again when less "
+        "else runs here, or start one with `ray start --head` and name its address: --engine ray[ADDRESS]."
     )
 
 

@@ -400,6 +400,17 @@ def test_an_address_where_nobody_listens_is_refused_at_once() -> None:
             list(results)
 
 
+def test_a_ray_that_cannot_be_started_here_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was called a bug of ours: under load Ray gives up on its own processes, by a plain Exception."""
+
+    def init(**_: Any) -> None:
+        raise Exception("The current node timed out during startup.\nIt may be that the machine is busy.")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(InputError, match=r"^--engine ray: Ray could not be started .*timed out.*Type the same again"):
+        on_ray._connect(SimpleNamespace(init=init), "")
+
+
 def test_an_actor_that_cannot_be_reached_gives_its_cores_back() -> None:
     exceptions = pytest.importorskip("ray.exceptions")
 
