@@ -138,7 +138,10 @@ def _connect(ray: Any, address: str) -> None:
     before = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address or "local", runtime_env=threads, log_to_driver=False, logging_level="error", **local)
-    except Exception as error:  # a plain one where Ray's own processes take too long to start
+    except Exception as error:
+        told = isinstance(error, ConnectionError | ValueError | RuntimeError)
+        if not told and type(error) is not Exception:  # a plain one: Ray's own processes take too long to start
+            raise
         raise (_no_cluster(address, error) if address else _not_started(error)) from None
     if before is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, before)  # Ray has put its own in place
