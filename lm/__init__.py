@@ -19,6 +19,7 @@ Reading order (each file or folder imports only those named before it):
     rows      the rows of a pool, made in blocks wherever the work runs
     features  the verb `features`
     verb      the verb `generate`
+    trying    a few rows, made to forecast from and thrown away
     estimate  what a `generate` would take
 
 Importing this package imports no torch.

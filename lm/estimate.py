@@ -1,6 +1,7 @@
 """What `generate` would take, before it starts: disk, memory, and time from counted operations and a measured rate."""
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,9 +13,11 @@ from swag_af.data.context import Context
 from swag_af.data.pool.folder import FEATURES, smallest_uint
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.lstm.candidates import sentence_ends, unfit_gold
 from swag_af.lm.lstm.checkpoints import open_vocabulary
 from swag_af.lm.lstm.corpus import caption_vocabulary
 from swag_af.lm.lstm.reader import TILE
+from swag_af.lm.lstm.sampling import Sampling
 from swag_af.lm.lstm.workers import (
     CONTEXT_BYTES,
     LEARNT_A_SECOND,
@@ -28,6 +31,7 @@ from swag_af.lm.options import GenerateOptions, LMOptions
 from swag_af.lm.reuse import reusable
 from swag_af.lm.rows import Block, blocks_of
 from swag_af.lm.texts.settings import lms_of
+from swag_af.lm.trying import Tried, try_some
 from swag_af.lm.verb import Job, lm_options, missing_folds, prepare, workers_of
 from swag_af.nn.device import pick_device
 from swag_af.nn.products import multiply
@@ -37,12 +41,12 @@ GENERATE_OVER_FLOOR, TRAIN_OVER_FLOOR = 1.3, 1.6
 """Measured time over that of the products alone, at the paper's size (benchmarks/generate.py and train_lm.py)."""
 
 DRAWS_PER_ENDING = 1.13
-"""Endings drawn for each that is kept; the others are too short, cut off, or repeat one (docs/RESULTS.md: 285,782 for
-253,873)."""
+"""Endings drawn for each that is kept where there are no models to try; the others are too short, cut off, or repeat
+one (docs/RESULTS.md: 285,782 for 253,873). Models that have learnt little draw several times as many."""
 
 SECONDS_A_FOLD = 0.3
-"""Seconds that a process spends on each fold of a shard: loading the model, projecting its inputs, and the small
-batches at the end."""
+"""Seconds that a process spends on each fold of a shard, at least: loading the model, projecting its inputs, and the
+small batches at the end."""
 
 SECONDS_TO_BEGIN = 2.0
 """Seconds before the first shard: the models checked, the pool's vocabulary tagged."""
@@ -56,6 +60,10 @@ class Estimate:
     """What a `generate` would take."""
 
     n_contexts: int
+    unfit: Counter[str]
+    """How many of them no sample could stand beside, by reason: they are left out."""
+    n_tried: int
+    """Contexts whose rows were made to find out what is drawn in vain; 0 where no model is trained yet."""
     n_copied: int
     """Contexts whose rows other pools have."""
     n_shards: int
@@ -74,7 +82,7 @@ class Estimate:
     @property
     def n_made(self) -> int:
         """Contexts whose rows are sampled."""
-        return self.n_contexts - self.n_copied
+        return self.n_contexts - self.n_copied - self.unfit.total()
 
 
 def estimate(options: GenerateOptions) -> Estimate:
@@ -96,22 +104,27 @@ def estimate(options: GenerateOptions) -> Estimate:
     sample = job.contexts[:: max(1, len(job.contexts) // _SAMPLE)]
     n_context = float(np.mean([len(tokenize(c.sent1)) + len(tokenize(c.start)) for c in sample]))
     n_ending = float(np.mean([min(L, len(tokenize(c.gold))) for c in sample]))
-    forward, backward = DRAWS_PER_ENDING * K * n_ending, K * (n_ending + n_context)  # tokens a context
     copied = reusable(job.reused, job.named)
     blocks = _blocks_to_make(job, copied)
     workers = workers_of(job, blocks, V)
-    n_copied = len(copied)
     per_second = _rate(workers, lm, V, job.device)
     a_token, a_token_learnt = _seconds_a_token(job.device, per_second, lm, V)
-    n, n_made = len(job.contexts), len(job.contexts) - n_copied
+    fit, unfit = _told_apart(job, vocabulary)
+    n, n_made = len(fit), len(fit) - len(copied)
+    tried = try_some(job, fit, workers=workers) if n_made else None
+    drawn = tried.drawn_an_ending if tried else DRAWS_PER_ENDING * n_ending
+    forward, backward = n_ending + (K - 1) * drawn, K * (n_ending + n_context)  # tokens a context
     lazy = options.features == "lazy"
     missing = missing_folds(job)
     n_folds = len({context.fold for context in job.every_context})
     n_pairs = (len(job.every_context) + len(dropped)) * (1 - 1 / n_folds)  # all folds but one are learnt from
     n_read = 2 * len(missing) * lm.epochs * n_pairs * (n_context + n_ending)
+    begun = _fixed_seconds(blocks, workers, _seconds_a_fold(tried, a_token * workers))
     return Estimate(
-        n_contexts=n,
-        n_copied=n_copied,
+        n_contexts=len(job.contexts),
+        unfit=unfit,
+        n_tried=tried.n_contexts if tried else 0,
+        n_copied=len(copied),
         n_shards=len(job.groups),
         workers=workers,
         folds_to_train=missing,
@@ -120,9 +133,26 @@ def estimate(options: GenerateOptions) -> Estimate:
         + workers * worker_bytes(V, lm, job.device, options.live_rows),
         products_per_second=per_second,
         seconds_to_train=a_token_learnt * n_read,
-        seconds_to_generate=_fixed_seconds(blocks, workers) + a_token * n_made * (forward + (0 if lazy else backward)),
+        seconds_to_generate=begun + a_token * n_made * (forward + (0 if lazy else backward)),
         seconds_for_lazy_features=a_token * n * backward if lazy else 0.0,
     )
+
+
+def _told_apart(job: Job, vocabulary: Vocabulary) -> tuple[list[Context], Counter[str]]:
+    """The contexts that endings can be sampled for, and how many others there are, by reason."""
+    options = job.options
+    rules = Sampling(options.n_negatives, options.min_tokens, options.max_tokens, options.max_draws)
+    ends = sentence_ends(vocabulary)
+    reasons = [unfit_gold(vocabulary.ids(tokenize(context.gold)), rules, ends) for context in job.contexts]
+    fit = [context for context, reason in zip(job.contexts, reasons, strict=True) if reason is None]
+    return fit, Counter(reason for reason in reasons if reason is not None)
+
+
+def _seconds_a_fold(tried: Tried | None, a_token: float) -> float:
+    """What a fold of a shard costs one process beside its tokens, of which each takes `a_token` seconds."""
+    if tried is None:
+        return SECONDS_A_FOLD
+    return max(SECONDS_A_FOLD, tried.seconds - a_token * (tried.n_drawn + tried.n_scored))
 
 
 def _seconds_a_token(device: str, per_second: float, lm: LMOptions, n_types: int) -> tuple[float, float]:
@@ -164,11 +194,12 @@ def _row_bytes(options: GenerateOptions, vocabulary: Vocabulary, sample: Sequenc
     return K * (L * an_id + np.dtype(smallest_uint(L)).itemsize + 4 * len(FEATURES)) + (1 + widest) * an_id + 400
 
 
-def _fixed_seconds(blocks: Sequence[Block], workers: int) -> float:
-    """What is spent however few endings a context gets: a process loads a model whenever its fold changes."""
+def _fixed_seconds(blocks: Sequence[Block], workers: int, a_fold: float) -> float:
+    """What is spent however few endings a context gets: a process loads a model whenever its fold changes, and that and
+    the small batches at the end take it `a_fold` seconds."""
     n_changes = len({(block.number, block.contexts[0].fold) for block in blocks})
     n_loads = n_changes if workers == 1 else min(n_changes, len(blocks) / workers)
-    return SECONDS_TO_BEGIN + SECONDS_A_FOLD * n_loads + (SECONDS_TO_START if workers > 1 else 0.0)
+    return SECONDS_TO_BEGIN + a_fold * n_loads + (SECONDS_TO_START if workers > 1 else 0.0)
 
 
 def measure_products(hidden: int, n_types: int, device: str) -> float:

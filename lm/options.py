@@ -216,7 +216,8 @@ class GenerateOptions(Options):
     """Arithmetic of the product with the vocabulary; auto is fp32 on a CPU and bf16 on a GPU. bf16 is faster, and
     changes the probabilities slightly (docs/PERFORMANCE.md)."""
     dry_run: bool = False
-    """Say what disk, time and memory it would take, and do nothing."""
+    """Say what disk, time and memory it would take, and write nothing; takes some seconds, to measure products here and
+    to try a few contexts where models are trained."""
     tagger: str = "auto"
     """What tags the word types of the vocabulary."""
     use_dropped: bool = True

@@ -44,7 +44,7 @@ from swag_af.data.pool.folder import (
     shard_path,
 )
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import Advance, progress
+from swag_af.data.progress import Advance, note, progress
 from swag_af.data.scale import run_blocks, share
 from swag_af.data.stores.opened import refresh
 from swag_af.data.tags import Tagger, load_tagger
@@ -54,7 +54,7 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
 from swag_af.lm.contract import READ, UNKNOWN
 from swag_af.lm.lstm.checkpoints import check_fold, check_options, fold_path, is_trained, open_vocabulary, options_of
-from swag_af.lm.lstm.corpus import corpus_hash, each_pair
+from swag_af.lm.lstm.corpus import corpus_hash, each_pair, unknown_golds_line
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.workers import n_workers
@@ -93,12 +93,15 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     job = prepare(options)
     if (options.lms / MANIFEST).exists():  # otherwise they are begun with these contexts
         _check_corpus(job)
+    are_trained = not missing_folds(job)
     _train_missing_folds(job)
     plan = job.settings | {"lms": _weights(options.lms, _folds(job))}
     check_models(job.reused, plan["lms"])
     if _is_complete(options.out, plan):
         return len(job.groups), len(job.groups)
     vocabulary = tagged(open_vocabulary(options.lms), job.tagger)
+    if are_trained and (line := unknown_golds_line(job.contexts, vocabulary)):  # or training has said so
+        note(line)
     _entries(job, plan)
     i, n = options.part or (0, 1)
     with alone(options.out / SHARDS / f"{i + 1}-of-{n}", waits=False, called=options.out):

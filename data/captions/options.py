@@ -17,7 +17,7 @@ class ContextRules(Options):
     """Drop a pair whose second sentence has fewer tokens (the paper drops 5 or fewer)."""
     min_token_count: int = 4
     """Drop a pair whose second sentence holds a token seen less often in the whole source (the paper drops 3 or
-    fewer)."""
+    fewer). Where it is below the --min-count of `train-lm`, `generate` leaves out contexts with such words in gold."""
     min_context_tokens: int = 6
     """Drop a pair whose first sentence and start together have fewer tokens."""
     max_context_tokens: int = 100

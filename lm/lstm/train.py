@@ -21,7 +21,7 @@ from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import check_output, remove, remove_leftovers
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, read_manifest
-from swag_af.data.progress import progress
+from swag_af.data.progress import note, progress
 from swag_af.data.scale import run_blocks
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.books import Books, book_hashes, books_corpus, find_books, read_books
@@ -43,6 +43,7 @@ from swag_af.lm.lstm.corpus import (
     fold_corpus,
     fold_map,
     pairs_of,
+    unknown_golds_line,
 )
 from swag_af.lm.lstm.fitting import CHECKPOINTS, Training, epochs_done, fit, perplexity, quiet_lightning, torch_seed
 from swag_af.lm.lstm.network import BidirectionalLM
@@ -77,6 +78,8 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
     missing = [fold for fold in folds if not is_trained(options.out, fold)]
     if not missing:
         return {}
+    if line := unknown_golds_line(corpora.contexts, corpora.vocabulary):
+        note(line)
     blocks = [_Block(fold, f"fold {fold} ({i} of {len(missing)})") for i, fold in enumerate(missing, start=1)]
     stages = [_Stage([_Block(PRETRAINING, "pretraining")], 1)] if has_books else []
     reports = _trained(options, corpora, [*stages, _Stage(blocks, len(folds))])

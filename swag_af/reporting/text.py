@@ -66,6 +66,7 @@ def estimate_lines(estimate: "Estimate") -> list[str]:
     copied = f", {e.n_copied:,} of them copied" if e.n_copied else ""
     lines = [
         f"{e.n_contexts:,} contexts in {e.n_shards} shards{copied}",
+        *_unfit_lines(e.unfit),
         f"disk    {e.disk_bytes / 1e9:.2f} GB",
         f"memory  about {e.memory_bytes / 1e9:.1f} GB{_of_workers(e.workers)}",
         f"time    about {duration(e.seconds_to_generate)}, {e.seconds_to_generate / max(1, e.n_made):.2g} s a context",
@@ -76,7 +77,17 @@ def estimate_lines(estimate: "Estimate") -> list[str]:
         folds = " ".join(map(str, e.folds_to_train))
         lines.append(f"        and about {duration(e.seconds_to_train)} first, to train the models of folds {folds}")
     rate = f"{e.products_per_second / 1e9:,.0f} GFLOP/s"
-    return [*lines, "", f"From the operations that it takes and the {rate} just measured here. Nothing was written."]
+    by = f"the operations that it takes, the {rate} just measured here"
+    if e.n_tried:
+        by += f", and {several(e.n_tried, 'context')} just tried"
+    elif e.folds_to_train:
+        by += "; models that have learnt little draw several times as many endings as is reckoned with"
+    return [*lines, "", f"From {by}. Nothing was written."]
+
+
+def _unfit_lines(unfit: Mapping[str, int]) -> list[str]:
+    """Which contexts are left out before anything is sampled; none where all can be made."""
+    return [f"        left out: {drop_reasons(unfit)}"] if unfit else []
 
 
 def text_estimate_lines(estimate: "TextEstimate") -> list[str]:

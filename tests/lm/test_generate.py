@@ -406,6 +406,47 @@ def test_an_estimate_counts_draws_that_are_rejected_and_what_every_shard_costs(
     assert estimate(replace(options, features="lazy", shard_rows=20)).seconds_to_generate < seconds["fast"] - 1
 
 
+def test_an_estimate_tries_what_models_draw_in_vain(contexts_path, lms, tmp_path, monkeypatch):
+    """Models that reject most draws took three to twenty times what was forecast."""
+    monkeypatch.setattr("swag_af.lm.estimate.measure_products", lambda *_: 1e6)  # so slow that only products count
+    options = options_for(contexts_path, lms, tmp_path / "pool", features="lazy", n_negatives=10)
+    options = replace(options, limit=70, min_tokens=12)  # few draws are as long
+    tried = estimate(options)
+    assert not options.out.exists()
+    made = generate(options)
+    rejected = made.manifest["rejected_draws"]
+    n_drawn = 25 * (rejected["cut_off"] + rejected["repeated"]) + 11 * rejected["too_short"]
+    n_drawn += int(made.gather("lengths", np.arange(len(made))).sum())
+    a_token, _ = _seconds_a_token("cpu", tried.products_per_second, TINY, len(made.vocabulary))
+    assert tried.seconds_to_generate == pytest.approx(a_token * n_drawn, rel=0.25)
+    monkeypatch.setattr("swag_af.lm.estimate.try_some", lambda *_, **__: None)
+    untried = estimate(options)
+    assert tried.seconds_to_generate > 1.5 * untried.seconds_to_generate
+    assert 4 <= tried.n_tried <= 8
+    assert f"{tried.n_tried} contexts just tried" in "\n".join(estimate_lines(tried))
+
+
+def test_contexts_with_a_rare_word_in_gold_are_told_before_the_work(contexts_path, lms, tmp_path, capsys):
+    """Of 1,005 contexts 631 went without a warning, and a dry run counted them."""
+    lm = replace(TINY, min_count=3)
+    options = options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", lm=lm, limit=None, n_negatives=2)
+    before = estimate(options)
+    assert "draw several times as many" in "\n".join(estimate_lines(before))
+    assert capsys.readouterr().err == "", "no models, and no warning yet"
+    train.train_lm(TrainLMOptions(contexts_path, options.lms, lm=lm))
+    n, n_all = before.unfit["unknown_word_in_gold"], len(read_contexts(contexts_path))
+    line = f"Warning: {n} of {n_all} contexts have a word in gold that is too rare for the models to know"
+    assert line in capsys.readouterr().err
+    assert estimate(options).unfit == before.unfit
+    assert f"left out: {n} unknown word in gold" in "\n".join(estimate_lines(before))
+    pool = generate(options)
+    assert line in capsys.readouterr().err
+    assert pool.manifest["drops"]["unknown_word_in_gold"] == n > 0.05 * n_all
+    assert before.n_made == len(pool) + pool.manifest["drops"].get("too_few_distinct_endings", 0)
+    generate(options_for(contexts_path, lms, tmp_path / "other"))
+    assert "Warning" not in capsys.readouterr().err
+
+
 def test_an_estimate_knows_how_many_processes_share_the_work(contexts_path, lms, tmp_path, monkeypatch):
     threads = []
 
