@@ -35,7 +35,16 @@ from swag_af.reporting.charts import (
     whisker,
 )
 from swag_af.reporting.page import render
-from swag_af.reporting.plot import audit_places, curves, ends, first_iterations, room_for_audits, smooth, within_phases
+from swag_af.reporting.plot import (
+    audit_places,
+    curves,
+    ends,
+    first_iterations,
+    room_for_audits,
+    smooth,
+    turns,
+    within_phases,
+)
 from swag_af.reporting.subject import AFTER, BEFORE, Subject, label
 
 
@@ -101,9 +110,7 @@ def _spoken(record: Iteration) -> str:
 
 def _spoken_curve(subject: Subject) -> str:
     run = subject.run
-    parts = [
-        f"{label(head)} from {' to '.join(map(percent, ends(values)))}" for head, (_, values) in curves(run).items()
-    ]
+    parts = [f"{one.called(label)} from {' to '.join(map(percent, ends(one.values)))}" for one in turns(run)]
     for name, findings in subject.audits.items():
         parts += [
             f"audit by {label(name)} after iteration {f.iteration} {with_interval(f, words=True)}" for f in findings
@@ -114,8 +121,8 @@ def _spoken_curve(subject: Subject) -> str:
 
 
 def _mean_rows(run: Run) -> list[tuple[str, ...]]:
-    """Each head's name, number of iterations, and mean accuracy at the beginning and at the end (`ends`)."""
-    return [(label(head), f"{len(values)}", *map(percent, ends(values))) for head, (_, values) in curves(run).items()]
+    """Each head's name in each filter's turns, their number, and mean accuracy at their beginning and end (`ends`)."""
+    return [(one.called(label), f"{len(one.values)}", *map(percent, ends(one.values))) for one in turns(run)]
 
 
 def _iteration_rows(run: Run) -> list[tuple[str, ...]]:

@@ -4,8 +4,9 @@ Audits are drawn beside it as points with their 95 % intervals.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,31 @@ def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {
         head: (np.array([i for i, _ in points]), np.array([v for _, v in points])) for head, points in found.items()
     }
+
+
+@dataclass(frozen=True)
+class Turns:
+    """What one head found in the iterations that one filter decided."""
+
+    head: str
+    filter: str
+    """The filter, which may be the head itself, or have it in it."""
+    values: np.ndarray
+    """Held-out accuracies."""
+
+    def called(self, label: Callable[[str], str] = str) -> str:
+        """`mlp`, or `mlp, in ensemble`, by the `label` of each."""
+        return label(self.head) + (f", in {label(self.filter)}" if self.head != self.filter else "")
+
+
+def turns(run: Run, last: int | None = None) -> list[Turns]:
+    """Every head's accuracies, apart by the filter that decided, in the order of the schedule: an MLP that an ensemble
+    has in it is fitted on what the MLP's own iterations left. Up to the iteration `last`, to the end if None."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for record in run.log[:last]:
+        for head in sorted(record.accuracy, key=lambda head: head != record.filter):
+            found.setdefault((head, record.filter), []).append(record.accuracy[head])
+    return [Turns(head, name, np.array(values)) for (head, name), values in found.items()]
 
 
 def ends(values: np.ndarray) -> tuple[float, float]:

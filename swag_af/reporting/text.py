@@ -23,7 +23,7 @@ from swag_af.data.findings import Finding, read_audits
 from swag_af.data.percent import in_percent
 from swag_af.data.progress import duration
 from swag_af.data.run import Run
-from swag_af.reporting.plot import curves, ends
+from swag_af.reporting.plot import ends, turns
 
 if TYPE_CHECKING:
     from swag_af.lm.estimate import Estimate
@@ -131,13 +131,11 @@ def _of_workers(n: int) -> str:
 
 
 def accuracy_rows(run: Run, last: int | None = None) -> Rows:
-    """A header, then a row for each head: iterations, mean held-out accuracy at the beginning and the end (`ends`); of
-    the iterations up to `last`, of all if None."""
+    """A header, then a row for each head in each filter's turns: iterations, mean held-out accuracy at their beginning
+    and end (`ends`); of the iterations up to `last`, of all if None."""
     rows: Rows = [("filter", "iterations", "held-out accuracy: first", "last")]
-    for head, (at, values) in curves(run).items():
-        until = values if last is None else values[at <= last]
-        if len(until):
-            rows.append((head, str(len(until)), *(f"{mean:.3f}" for mean in ends(until))))
+    for one in turns(run, last):
+        rows.append((one.called(), str(len(one.values)), *(f"{mean:.3f}" for mean in ends(one.values))))
     return rows
 
 

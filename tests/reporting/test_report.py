@@ -31,7 +31,7 @@ from swag_af.reporting.markdown import markdown_table
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.plot import ends, plot_run
 from swag_af.reporting.provenance import command_of
-from swag_af.reporting.text import run_lines
+from swag_af.reporting.text import accuracy_rows, run_lines
 from swag_af.reporting.verb import REPORT, report, write_report
 from swag_af.reporting.verification import verification_of
 
@@ -99,6 +99,29 @@ class Longest(HashFilter):
 
     def member_scores(self, view):
         return {"longest": self.score(view), "short": -view.lengths.astype(float)}
+
+
+class WithHash(HashFilter):
+    """A filter that has the first phase's in it."""
+
+    name = "longest"
+
+    def member_scores(self, view):
+        scores = self.score(view)
+        return {"hash": -scores, "longest": scores}
+
+
+@pytest.mark.parametrize("last", [None, 4])
+def test_a_filter_that_another_has_in_it_has_a_row_of_its_own(last: int | None):
+    """The MLP's own turn, in which it rose, and its figures in the ensemble's stood in one row as a fall."""
+    run = filter_pool(make_pool(), [(HashFilter(), 3), (WithHash(), 3)], SIX)
+    found = [record.accuracy for record in run.log[:last]]
+    alone, later = found[:3], found[3:]
+    assert accuracy_rows(run, last)[1:] == [
+        ("hash", "3", *(f"{record['hash']:.3f}" for record in (alone[0], alone[-1]))),
+        ("longest", str(len(later)), *(f"{record['longest']:.3f}" for record in (later[0], later[-1]))),
+        ("hash, in longest", str(len(later)), *(f"{record['hash']:.3f}" for record in (later[0], later[-1]))),
+    ]
 
 
 @pytest.fixture(scope="module")
