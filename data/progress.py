@@ -5,9 +5,11 @@ Imports rich only when a bar is shown, so that nothing else waits for it.
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import accumulate
 from typing import Any
 
 from swag_af.data.terminal import tell, visible
@@ -36,15 +38,18 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Advance]:
+def progress(
+    label: str, total: int, unit: str, *, done: int = 0, stages: Sequence[tuple[str, int]] = ()
+) -> Iterator[Advance]:
     """Show how many of `total` items are done, how many a second, and the time left.
 
-    Within another progress there is no second bar, but a line now and then.
+    `stages` are the names and items of parts whose items take different times: time left is then that of the part at
+    hand. Within another progress there is no second bar, but a line now and then.
     """
     shown = _bar if sys.stderr.isatty() and not _is_within.get() else _lines
     before = _is_within.set(True)
     try:
-        with shown(label, total, unit, done) as advance:
+        with shown(label, unit, _Pace(total, done, stages)) as advance:
             yield advance
     finally:
         _is_within.reset(before)
@@ -54,34 +59,78 @@ _is_within: ContextVar[bool] = ContextVar("_is_within", default=False)
 """Whether a progress is shown already."""
 
 
+class _Pace:
+    """How far the work is, and how fast it goes of late."""
+
+    def __init__(self, total: int, done: int, stages: Sequence[tuple[str, int]]):
+        self.total, self.now = total, done
+        ends = accumulate(n for _, n in stages)
+        self._stages = [(name, min(end, total)) for (name, _), end in zip(stages, ends, strict=True) if done < end]
+        self._first = done
+        self._seen = deque([(time.perf_counter(), done)])
+
+    def add(self, n: int, *, kept: bool) -> bool:
+        """`n` more items are done, now or, if `kept`, long ago; returns whether the rate is reckoned from here on."""
+        moment, is_start = time.perf_counter(), self.now == self._first and _is_little(n, self.total - self._first)
+        self.now += n
+        if kept:
+            self._first += n
+            self._seen = deque((then, count + n) for then, count in self._seen)
+        if is_next := bool(self._stages) and self.now >= self._stages[0][1]:
+            self._stages = [(name, end) for name, end in self._stages if self.now < end]
+        if begins := is_next or (is_start and not kept):
+            self._seen = deque([(moment, self.now)])
+        elif not kept:
+            self._note(moment)
+        return begins
+
+    def _note(self, moment: float) -> None:
+        seen = self._seen
+        if len(seen) > 1 and moment - seen[-2][0] < _SECONDS_APART:
+            seen.pop()
+        seen.append((moment, self.now))
+        while len(seen) > _FEWEST and moment - seen[1][0] > _SECONDS_OF_LATE:
+            seen.popleft()
+
+    @property
+    def rate(self) -> float:
+        """Items a second."""
+        (since, counted), (until, now) = self._seen[0], self._seen[-1]
+        return (now - counted) / max(until - since, 1e-9)
+
+    @property
+    def left(self) -> str:
+        """The time left, in words."""
+        name, end = self._stages[0] if self._stages else ("", self.total)
+        if self.now < end and not self.rate:
+            return "time left unknown"  # a note alone, or a part that begins, and nothing done
+        of = f" of {name}" if end < self.total else ""
+        return f"{duration((end - self.now) / self.rate if self.now < end else 0.0)} left{of}"
+
+
+_SECONDS_APART, _SECONDS_OF_LATE, _FEWEST = 0.5, 30.0, 6
+"""Between two moments that the rate is reckoned from; how old they may be; and of slow items, how many there are."""
+
+
 @contextmanager
-def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
+def _bar(label: str, unit: str, pace: _Pace) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(*_columns(unit), console=Console(stderr=True)) as shown:
-        task = shown.add_task(label, total=total, completed=done, note="", rate="")
-        since, counted, now, first = time.perf_counter(), done, done, done
+        task = shown.add_task(label, total=pace.total, completed=pace.now, note="", rate="", left="")
 
         def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
-            nonlocal since, counted, now, first
-            moment, is_start = time.perf_counter(), now == first and _is_little(n, total - first)
-            now += n
-            if kept:
-                counted, first = counted + n, first + n
-                shown.reset(task, completed=now)  # or its time left would count them
-            elif is_start:
-                since, counted = moment, now
-            rate = (now - counted) / max(moment - since, 1e-9)
-            fields = {"rate": _rate(rate)} | ({} if note is None else {"note": note})
-            shown.update(task, completed=now, **fields)  # type: ignore[arg-type]
+            pace.add(n, kept=kept)
+            fields = {"rate": _rate(pace.rate), "left": pace.left} | ({} if note is None else {"note": note})
+            shown.update(task, completed=pace.now, **fields)  # type: ignore[arg-type]
 
         yield advance
 
 
 def _columns(unit: str) -> tuple[Any, ...]:
     """What a bar shows, from left to right; names of filters have brackets, which are no markup."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
     return (
         TextColumn("{task.description}", style="bold", markup=False),
@@ -89,37 +138,30 @@ def _columns(unit: str) -> tuple[Any, ...]:
         MofNCompleteColumn(),
         TextColumn(unit + "  {task.fields[rate]}", markup=False),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
         TextColumn("{task.fields[note]}", markup=False),
     )
 
 
 @contextmanager
-def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
-    last, now, at_last, first, told, shown_note = time.perf_counter(), done, done, done, done, ""
+def _lines(label: str, unit: str, pace: _Pace) -> Iterator[Advance]:
+    last, done, told, shown_note = time.perf_counter(), pace.now, pace.now, ""
 
     def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
-        nonlocal now, last, at_last, first, told, shown_note
-        moment, is_start = time.perf_counter(), now == first and _is_little(n, total - first)
-        now += n
+        nonlocal last, told, shown_note
+        begins = pace.add(n, kept=kept)
         shown_note = shown_note if note is None else note
-        if kept:
-            at_last, first = at_last + n, first + n
-        elif is_start:
-            last, at_last = moment, now
+        moment = time.perf_counter()
+        last = moment if begins else last
         if moment - last < _SECONDS_BETWEEN_LINES:
             return
-        rate = (now - at_last) / (moment - last)  # recent rate: a later phase may be slower than an earlier one
-        last, at_last = moment, now
-        left = f"{(total - now) / rate:.0f} s left" if rate else "time left unknown"  # a note alone, and nothing done
-        line = f"{label}: {now} of {total} {unit}, {_rate(rate)}, {left}  {shown_note}"
+        last, told = moment, pace.now
+        line = f"{label}: {pace.now} of {pace.total} {unit}, {_rate(pace.rate)}, {pace.left}  {shown_note}"
         tell(visible(line.rstrip()), is_error=True)
-        told = now
 
     yield advance
-    if done < told < now == total:
-        tell(visible(f"{label}: {now} of {total} {unit}  {shown_note}".rstrip()), is_error=True)
+    if done < told < pace.now == pace.total:
+        tell(visible(f"{label}: {pace.now} of {pace.total} {unit}  {shown_note}".rstrip()), is_error=True)
 
 
 def _is_little(n: int, total: int) -> bool:

@@ -68,7 +68,7 @@ def in_a_process(words: Sequence[str], folder: Path, output: TextIO) -> int:
             for line in process.stdout:
                 output.write(line)
                 output.flush()
-                if " s left" in line:
+                if "/s, " in line:  # a line of progress
                     print(f"  {line.rstrip()}", file=sys.stderr, flush=True)
             return process.wait()
         finally:

@@ -83,6 +83,10 @@ def _check_types(pool: object, options: object, workers: object) -> None:
             raise InputError(f"{what}: a {type(given).__name__}, where {due.__name__} is due.")
 
 
+_FEW_PHASES = 5
+"""So many have a time left each, for an ensemble's iteration takes a hundred times an MLP's; of more, all together."""
+
+
 def _go_on(
     run: Run,
     phases: list[tuple[str, Filter, int]],
@@ -97,8 +101,9 @@ def _go_on(
 
     fitting = rules.fitting(run.pool, run.path)
     fitting.begin(run.n_finished)
+    stages = [(name, n) for name, _, n in phases] if len(phases) <= _FEW_PHASES else []
     with (
-        progress("filter", total, "iterations", done=min(run.n_finished, total)) as advance,
+        progress("filter", total, "iterations", done=min(run.n_finished, total), stages=stages) as advance,
         doing(run, rules, fitting, workers, total) as outcomes,
     ):
         for iteration in range(1 + run.n_finished, 1 + total):

@@ -88,8 +88,8 @@ def test_the_time_until_work_begins_is_no_rate(
             go_on(seconds)
             advance(n)
     first, second = capsys.readouterr().err.splitlines()
-    assert first == "training: 3100 of 100000 tokens, 100/s, 969 s left"
-    assert second == "training: 6100 of 100000 tokens, 100/s, 939 s left"
+    assert first == "training: 3100 of 100000 tokens, 100/s, 16 min left"
+    assert second == "training: 6100 of 100000 tokens, 100/s, 16 min left"
 
 
 def test_the_last_line_says_that_all_is_done(
@@ -117,7 +117,45 @@ def test_one_slow_item_of_few_is_a_rate(monkeypatch: pytest.MonkeyPatch, capsys:
     with progress("filter", 40, "iterations") as advance:
         go_on(60)
         advance()
-    assert capsys.readouterr().err == "filter: 1 of 40 iterations, 0.017/s, 2340 s left\n"
+    assert capsys.readouterr().err == "filter: 1 of 40 iterations, 0.017/s, 39 min left\n"
+
+
+def test_time_left_is_that_of_the_part_at_hand(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After 90 quick iterations of an MLP a run was said to be over in a minute; its ensemble took 20."""
+    go_on = timed(monkeypatch)
+    with progress("filter", 140, "iterations", stages=[("mlp", 100), ("ensemble", 40)]) as advance:
+        for seconds, n in ((40, 40), (20, 20), (40, 40), (30, 1), (30, 1)):
+            go_on(seconds)
+            advance(n)
+    assert capsys.readouterr().err.splitlines() == [
+        "filter: 40 of 140 iterations, 1/s, 60 s left of mlp",
+        "filter: 60 of 140 iterations, 1/s, 40 s left of mlp",
+        "filter: 101 of 140 iterations, 0.033/s, 20 min left",
+        "filter: 102 of 140 iterations, 0.033/s, 19 min left",
+    ]
+
+
+def test_time_left_is_by_the_rate_of_late(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    go_on = timed(monkeypatch)
+    with progress("generate", 1000, "contexts") as advance:
+        for seconds in [1] * 100 + [0.1] * 600:
+            go_on(seconds)
+            advance(1)
+    assert capsys.readouterr().err.splitlines()[-1] == "generate: 513 of 1000 contexts, 10/s, 49 s left"
+
+
+def test_the_time_left_on_a_bar_begins_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute of loading before the first of 100,000 rows made hours of it."""
+    written, _ = terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "160")
+    go_on = timed(monkeypatch)
+    with progress("pool", 100_000, "rows") as advance:
+        for seconds, n in ((60, 1), (30, 3_000)):
+            go_on(seconds)
+            advance(n)
+    assert "16 min left" in written.getvalue()
 
 
 def test_a_bars_rate_begins_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +179,7 @@ def test_what_an_earlier_run_has_kept_says_nothing_of_the_rate(
             advance(1, kept=True)
         go_on(100.0)
         advance(1)
-    assert "7 of 10 audits, 0.01/s, 300 s left" in capsys.readouterr().err
+    assert "7 of 10 audits, 0.01/s, 5 min left" in capsys.readouterr().err
 
 
 def test_a_bar_does_not_count_what_is_kept_either(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +203,7 @@ def test_what_is_kept_first_is_no_rate_and_does_not_hide_what_begins(
         advance(5)
         go_on(30.0)
         advance(30)
-    assert capsys.readouterr().err == "audit: 55 of 3000 audits, 1/s, 2945 s left\n"
+    assert capsys.readouterr().err == "audit: 55 of 3000 audits, 1/s, 49 min left\n"
 
 
 def test_names_with_brackets_are_shown_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
