@@ -117,7 +117,7 @@ def _bar(label: str, unit: str, pace: _Pace) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(*_columns(unit), console=Console(stderr=True)) as shown:
+    with Progress(*_columns(unit), console=Console(stderr=True), expand=True) as shown:
         task = shown.add_task(label, total=pace.total, completed=pace.now, note="", rate="", left="")
 
         def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
@@ -129,17 +129,19 @@ def _bar(label: str, unit: str, pace: _Pace) -> Iterator[Advance]:
 
 
 def _columns(unit: str) -> tuple[Any, ...]:
-    """What a bar shows, from left to right; names of filters have brackets, which are no markup."""
+    """What a bar shows, from left to right; names of filters have brackets, which are no markup. On a narrow terminal
+    bar and note give way."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     return (
         TextColumn("{task.description}", style="bold", markup=False),
-        BarColumn(bar_width=None),
+        BarColumn(bar_width=None, table_column=Column(ratio=1)),
         MofNCompleteColumn(),
         TextColumn(unit + "  {task.fields[rate]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("{task.fields[left]}", markup=False),
-        TextColumn("{task.fields[note]}", markup=False),
+        TextColumn("{task.fields[note]}", markup=False, table_column=Column(ratio=2, no_wrap=True)),
     )
 
 
