@@ -14,6 +14,9 @@ seconds of the blocks, over those and the driver's. `counting` takes the same CP
 `products`, fp32 ones as of a language model, do not, and `slower` says by how much with two workers. A worker has
 OMP_NUM_THREADS threads, one if not given.
 
+`audit`: seconds of the command `audit` of a run over 300 random contexts by MLP, CNN and n-grams, before and after, as
+typed, so with its start: one process and two, with as many threads as it takes, and two of one thread each.
+
 `simulation`: no cluster, but the scheduler of the Ray engine on a simulated clock (`simulated_cluster.py`). Blocks take
 times drawn from those that were measured, with their stragglers: `products` here, or with --timing those of the shards
 of a pool. Nodes have one worker each, start late, and are lost at a rate.
@@ -23,22 +26,29 @@ import argparse
 import json
 import os
 import pickle
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filter import _make_random_pool
 from scale_work import BLOCK_CONTEXTS, Work, blocks_of
 from simulated_cluster import Nodes, simulate
 
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
 from swag_af.data.engines.on_slurm import CHUNKS
 from swag_af.data.engines.options import SLURM_FOLDER, EngineOptions
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.scale import run_blocks
 
 ENGINES = ("processes", "ray", "slurm[local]")
-PARTS = ("overhead", "efficiency", "simulation")
+PARTS = ("overhead", "efficiency", "audit", "simulation")
 NODES = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -57,8 +67,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one line of JSON last")
     arguments = parser.parse_args()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # of each worker
     found: dict[str, Any] = {"load": os.getloadavg()[0]}
+    if "audit" in arguments.parts:
+        found["audit"] = [_shown(row) for row in _audits()]
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # of each worker
     if "overhead" in arguments.parts:
         found["overhead"] = [_shown(_overhead(engine, arguments.blocks)) for engine in arguments.engines]
     if "efficiency" in arguments.parts:
@@ -150,6 +162,24 @@ def _worked(engine: str, work: Work, n: int, workers: int) -> dict[str, Any]:
         begun, cpu = time.perf_counter(), time.process_time()
         times = [took for _, took in results]
         return {"wall": time.perf_counter() - begun, "driver": time.process_time() - cpu, "times": times}
+
+
+def _audits(n: int = 300) -> Iterator[dict[str, Any]]:
+    """Seconds of an audit by one worker and by two."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        _make_random_pool(path, n, 64)
+        filter_pool(CandidatePool.open(path / "pool"), [("bow", 2)], AFOptions(), out=path / "run")
+        for workers, threads in ((1, ""), (2, ""), (2, "1")):
+            shutil.copytree(path / "run", path / "again")
+            command = [sys.executable, "-m", "swag_af", "audit", str(path / "again"), "--workers", str(workers)]
+            more = {"OMP_NUM_THREADS": threads} if threads else {}
+            begun = time.perf_counter()
+            subprocess.run(
+                [*command, "--filters", "mlp,cnn,ngrams"], check=True, env=os.environ | more, stdout=subprocess.DEVNULL
+            )
+            yield {"workers": workers, "threads": threads or "all", "seconds": time.perf_counter() - begun}
+            shutil.rmtree(path / "again")
 
 
 def _measured(pool: Path | None, efficiency: list[dict[str, Any]], seconds: float) -> np.ndarray:
