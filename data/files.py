@@ -297,7 +297,7 @@ def read_text(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _not_utf8(path, error) from None
+        raise not_utf8(path, error) from None
     check_no_nul(path, text)
     return text
 
@@ -321,10 +321,15 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in read_lines(path):
         if not line.strip():
             continue
-        record = parse_json(line, path, number)
-        if not isinstance(record, dict):
-            raise InputError(f"{path}: line {number} is not a JSON object. Write one {{...}} a line.")
-        yield number, record
+        yield number, object_of(line, path, number)
+
+
+def object_of(line: str, path: Path, number: int) -> dict[str, Any]:
+    """The JSON object in line `number` of `path`; InputError where it is none."""
+    record = parse_json(line, path, number)
+    if not isinstance(record, dict):
+        raise InputError(f"{path}: line {number} is not a JSON object. Write one {{...}} a line.")
+    return record
 
 
 def read_lines(path: Path, *, newline: Literal["", "\n"] = "") -> Iterator[tuple[int, str]]:
@@ -341,7 +346,7 @@ def read_lines(path: Path, *, newline: Literal["", "\n"] = "") -> Iterator[tuple
             except StopIteration:
                 return
             except UnicodeDecodeError as error:
-                raise _not_utf8(path, error) from None
+                raise not_utf8(path, error) from None
             if number == 1:
                 check_no_nul(path, line)
             yield number, line
@@ -376,7 +381,7 @@ class Lines:
                     yield int(self._numbers[row]), file.read(end - begin).decode("utf-8")
                 except UnicodeDecodeError as error:
                     error.start += begin
-                    raise _not_utf8(self._path, error) from None
+                    raise not_utf8(self._path, error) from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -553,7 +558,8 @@ def check_no_nul(path: Path, text: str) -> None:
         )
 
 
-def _not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
+def not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
+    """What is said of a file that is no text; the error tells the byte."""
     return InputError(f"{path}: not UTF-8 text (byte {error.start}). Convert it, say with `iconv -t utf-8`.")
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.files import read_jsonl, write_jsonl
+from swag_af.data.files import write_jsonl
 from swag_af.data.locks import alone
+from swag_af.data.logs import read_log
 from swag_af.data.records import parse_record
 
 AUDITS = "audits.jsonl"
@@ -107,7 +108,7 @@ def read_audits(path: Path | None) -> Audits:
     if path is None or not (path / AUDITS).exists():
         return Audits()
     findings, left_out = [], []
-    for number, record in read_jsonl(path / AUDITS):
+    for number, record in read_log(path / AUDITS):
         where, advice = f"{path / AUDITS}: line {number} is not an audit", "Delete the file and audit again."
         if "left_out" in record:
             reason = parse_record(record, _LeftOut, where, advice)
@@ -175,7 +176,7 @@ def read_unseen(path: Path | None) -> tuple[UnseenCheck, ...]:
         return ()
     where, advice = path / UNSEEN, "Delete the file and run the same command again."
     return tuple(
-        parse_record(record, UnseenCheck, f"{where}, line {n}", advice) for n, record in read_jsonl(path / UNSEEN)
+        parse_record(record, UnseenCheck, f"{where}, line {n}", advice) for n, record in read_log(path / UNSEEN)
     )
 
 

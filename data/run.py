@@ -7,8 +7,9 @@
     run/timing.jsonl             seconds and memory of the same iterations, which differ from run to run
     run/warm/0007.npz            with splits that stay: what the filter of a fold has learnt in that iteration
 
-An iteration is finished once its line is in the log. Any iteration's assignment is the first one with the replacements
-up to it applied, so a finished run can be cut anywhere (SWAG released its 22nd ensemble iteration).
+An iteration is finished once its line is in the log; a last line that is cut short does not count. Any iteration's
+assignment is the first one with the replacements up to it applied, so a finished run can be cut anywhere (SWAG released
+its 22nd ensemble iteration).
 
 A run of `swag-af match` has no iterations: its wrong answers were matched, not filtered, and `Run.matching` says how.
 """
@@ -21,7 +22,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_array, read_jsonl, remove_leftovers, write_array, write_jsonl
+from swag_af.data.files import read_array, remove_leftovers, write_array, write_jsonl
+from swag_af.data.logs import mend_log, read_log
 from swag_af.data.manifests import MANIFEST, check_same, read_manifest, write_manifest
 from swag_af.data.pool.assignments import apply_changes, check_assignment
 from swag_af.data.pool.pool import CandidatePool
@@ -225,6 +227,8 @@ def begin_run(
         **({"threads": threads} if threads else {}),
     }
     write_manifest(path, "run", content)
+    for name in ("log.jsonl", "timing.jsonl"):
+        mend_log(path / name)
     run = _load(path, pool, matching) if begun else Run(pool, start, path, matching=matching)
     return replace(run, threads=threads)
 
@@ -257,7 +261,7 @@ def _told(phases: Sequence[tuple[str, int]]) -> str:
 def _check_not_done(path: Path, n_planned: int) -> None:
     """Raise InputError when the run in `path` has more iterations than are asked for: none can be taken back."""
     log = path / "log.jsonl"
-    n_done = sum(1 for _ in read_jsonl(log)) if log.exists() else 0
+    n_done = sum(1 for _ in read_log(log)) if log.exists() else 0
     if n_done > n_planned:
         raise InputError(
             f"{path}: {n_done} iterations are done, and {n_planned} in all are asked for. Ask for {n_done} or more "
@@ -349,7 +353,7 @@ def _records(path: Path, kind: type[_Record]) -> list[_Record]:
     """The lines of a log, none where there is no file; fields of other releases are ignored."""
     if not path.exists():
         return []
-    records = [parse_record(line, kind, f"{path}, line {number}", _ANEW) for number, line in read_jsonl(path)]
+    records = [parse_record(line, kind, f"{path}, line {number}", _ANEW) for number, line in read_log(path)]
     for i, record in enumerate(records, start=1):
         if record.iteration != i:
             raise FormatError(f"{path}, line {i}: iteration {record.iteration} where {i} was expected. {_ANEW}")

@@ -35,7 +35,8 @@ from experimenting.starts import capitals_in_swag, start_cells, starts_found
 from experimenting.steps import DEALT, DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_jsonl, write_json
+from swag_af.data.files import read_json, write_json
+from swag_af.data.logs import read_log
 
 RESULTS = "results.json"
 OF_FIGURE_2 = (BIG.name, BIGGER.name, "main", DOUBLE, WEAK, DEALT)
@@ -58,7 +59,7 @@ def collect(setting: Setting) -> dict[str, Any]:
             arm.name: asdict(arm) | {"schedule": setting.size.schedule(arm)}
             for arm in (*setting.size.together, *setting.size.arms)
         },
-        "environment": [line for _, line in read_jsonl(setting.out / ENVIRONMENT)],
+        "environment": [line for _, line in read_log(setting.out / ENVIRONMENT)],
         "commands": told_commands(setting),
         "contexts": (read_contexts_manifest(setting.out / "contexts.jsonl") or {}).get("drops"),
         "parts": {part: _inputs(kept) for part, kept in kept_parts(setting).items()},

@@ -1,6 +1,5 @@
 """Steps run one after another: commands in processes of their own, each step with a log; what ran is written down."""
 
-import json
 import platform
 import signal
 import subprocess
@@ -15,6 +14,8 @@ from typing import TextIO
 from experimenting.record import FOURWAY, RECORD, is_kept, is_whole, whole_run
 from experimenting.steps import PER_RUN, Command, Setting, commands, shares, total_of
 from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl
+from swag_af.data.logs import read_log
 from swag_af.data.scale import Part
 
 Work = Callable[[Setting], None]
@@ -109,9 +110,9 @@ def _step(setting: Setting, name: str, part: Part | None) -> Iterator[Path]:
 
 def _write_environment(setting: Setting, wanted: Sequence[str]) -> None:
     """A line more in the record: commit, versions and machine of what measures, and when."""
-    (setting.out / RECORD).mkdir(exist_ok=True)
-    with (setting.out / ENVIRONMENT).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(environment() | {"size": setting.size.name, "steps": list(wanted)}) + "\n")
+    path = setting.out / ENVIRONMENT
+    kept = [line for _, line in read_log(path)] if path.exists() else []
+    write_jsonl(path, [*kept, environment() | {"size": setting.size.name, "steps": list(wanted)}])
 
 
 def environment() -> dict[str, object]:

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, TypeVar
 from swag_af.data.errors import InputError, SwagAfError, told
 from swag_af.data.files import parse_json, remove
 from swag_af.data.locks import seize
+from swag_af.data.logs import whole_lines
 from swag_af.data.manifests import differences
 from swag_af.data.records import Count, Counts, parse_record
 from swag_af.data.scale import Part
@@ -64,7 +65,7 @@ class Journal:
         self._files = sorted(self.folder.glob("*.jsonl"))
         self._places.clear()
         for number, path in enumerate(self._files):
-            for at, line in _whole_lines(path):
+            for at, line in _lines_of(path):
                 if line.startswith(_PLAN):
                     self._check_plan(_parsed(line, path, at, _Begun).plan, path)
                     continue
@@ -132,7 +133,7 @@ def writing(folder: Path, part: Part | None, plan: Mapping[str, Any] | None = No
                 f"{folder.parent}: another process is generating this. Wait for it, or share the work with --shard, "
                 "by all processes in as many parts."
             )
-        size = sum(len(line) for _, line in _whole_lines(Path(file.name)))
+        size = sum(len(line) for _, line in _lines_of(Path(file.name)))
         file.truncate(size)
         if plan and not size:
             file.write(json.dumps({"plan": plan}, ensure_ascii=False).encode() + b"\n")
@@ -151,14 +152,10 @@ def _is_held(path: Path) -> bool:
         return not seize(file, path)
 
 
-def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Every line with its end, and where it begins; the last one only if it is finished."""
-    at = 0
+def _lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Where each whole line begins, and the line."""
     with path.open("rb") as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                yield at, line
-            at += len(line)
+        yield from whole_lines(file)
 
 
 def _parsed(line: bytes, path: Path, at: int, kind: type[_T]) -> _T:

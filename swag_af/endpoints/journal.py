@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, TypedDict
 from swag_af.data.errors import InputError
 from swag_af.data.files import parse_json
 from swag_af.data.locks import seize
+from swag_af.data.logs import whole_lines
 from swag_af.data.manifests import FORMAT
 from swag_af.data.progress import note
 from swag_af.data.records import parse_record
@@ -153,18 +154,14 @@ class Journal:
     def _read_on(self, path: Path) -> None:
         """Know what stands behind the part that is known; a last line that is cut short is taken away."""
         file = self._opened
-        size = os.fstat(file.fileno()).st_size
-        if size < self._end:
+        if os.fstat(file.fileno()).st_size < self._end:
             self._forget()  # somebody began it anew
         file.seek(self._end)
-        while line := file.readline():
-            is_last = self._end + len(line) == size
-            if not line.endswith(b"\n") or (is_last and not _is_json(line)):
-                file.truncate(self._end)
-                break
+        for at, line in whole_lines(file):
             self._n_lines += 1
-            self._know(_record_of(line, path, self._n_lines), self._end)
+            self._know(_record_of(line, path, self._n_lines), at)
             self._end += len(line)
+        file.truncate(self._end)
         if self._end == 0:
             self._add(_HEADER)
 
@@ -245,14 +242,6 @@ def _answer_in(record: Mapping[str, Any]) -> Answer:
     if "error" in record:
         return Answer({}, record["error"], record["said"])
     return Answer(record["answer"])
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True
 
 
 def _record_of(line: bytes, path: Path, number: int) -> dict[str, Any]:

@@ -569,6 +569,14 @@ def test_a_damaged_line_is_named(straight: Run, line: str) -> None:
         read_audits(straight.path)
 
 
+def test_a_last_line_that_is_cut_short_is_audited_again(straight: Run, pool_folder: Path) -> None:
+    whole = (straight.path / AUDITS).read_bytes()
+    (straight.path / AUDITS).write_bytes(whole[:-9])
+    assert len(read_audits(straight.path).findings) == whole.count(b"\n") - 1
+    run_filter(options(pool_folder, straight.path))
+    assert (straight.path / AUDITS).read_bytes() == whole
+
+
 def test_a_finding_keeps_every_hit_and_its_accuracy_is_their_mean(straight: Run) -> None:
     for finding in read_audits(straight.path).findings:
         assert len(finding.hits) == len(straight.pool)

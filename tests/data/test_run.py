@@ -360,13 +360,20 @@ def test_a_run_and_its_pool_move_together(straight: Run, tmp_path: Path) -> None
     assert open_run(tmp_path / "elsewhere" / "run").texts() == straight.texts()
 
 
+def damage_line(path: Path, number: int) -> None:
+    """Cut the end of a line, not of the file."""
+    lines = path.read_text().splitlines()
+    lines[number - 1] = lines[number - 1][:-9]
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
 DAMAGES = {
     "a replacement gone": (lambda run: (run / "replacements" / "0003.npy").unlink(), "damaged"),
     "start cut short": (lambda run: (run / "start.npy").write_bytes(b""), "damaged"),
     "pool gone": (lambda run: shutil.rmtree(run / "pool"), "its pool .* is gone"),
     "another pool": (lambda run: make_pool(1).save(run / "pool", force=True), "another pool"),
     "log broken": (lambda run: (run / "log.jsonl").write_text("{}\n{"), "line 1"),
-    "log cut short": (lambda run: (run / "log.jsonl").write_text((run / "log.jsonl").read_text()[:-9]), "line 6"),
+    "log damaged in the middle": (lambda run: damage_line(run / "log.jsonl", 3), "line 3 is not valid JSON"),
     "manifest of a newer format": (
         lambda run: (run / "manifest.json").write_text('{"format": 2, "kind": "run"}'),
         "format 2",
@@ -381,6 +388,22 @@ def test_a_damaged_run_is_refused_in_one_line(straight: Run, tmp_path: Path, dam
     damage(run)
     with pytest.raises((InputError, FormatError), match=said):
         open_run(run)
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "timing.jsonl"])
+@pytest.mark.parametrize(
+    ("cut", "more"), [(9, b""), (1, b""), (0, b'{"iteration": 7, "filt'), (9, b"\0" * 9), (9, b"\n"), (0, b'{"\xc3')]
+)
+def test_a_log_whose_last_line_is_cut_short_goes_on_to_the_bytes_of_a_straight_run(
+    straight: Run, pool: CandidatePool, tmp_path: Path, name: str, cut: int, more: bytes
+) -> None:
+    run = Path(shutil.copytree(straight.path, tmp_path / "run"))
+    content = (run / name).read_bytes()
+    (run / name).write_bytes(content[: len(content) - cut] + more)
+    assert open_run(run).n_finished == (5 if cut and name == "log.jsonl" else 6)
+    filter_pool(pool, HashFilter(), SIX, out=run)
+    assert run_bytes(run) == run_bytes(straight.path)
+    assert [one.iteration for one in open_run(run).timing] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_copy_of_a_run_without_its_timing_goes_on(straight: Run, pool: CandidatePool, tmp_path: Path) -> None:
