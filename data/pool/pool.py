@@ -294,6 +294,20 @@ class CandidatePool:
         if "features" in wanted and not self.lazy_features:
             self.check_features()
 
+    def check_hashes(self) -> None:
+        """Raise FormatError unless contexts and tables of every shard on disk have the hash that the manifest gives.
+
+        Reads all of them and hashes them, of which `check_tables` does the first alone. Lazy features are in no hash.
+        """
+        for shard, entry in zip(self._shards, self.manifest["shards"] if self.path else (), strict=bool(self.path)):
+            tables = {table: shard.load(table) for table in self.tables}
+            found = shard_hashes(shard.contexts, tables, self.lazy_columns)
+            if any(found.get(name) != entry.get(name) for name in ("sha256", "unguarded_sha256")):
+                raise FormatError(
+                    f"{shard.path}: damaged (its contexts or tables are not those that {MANIFEST} has the hash of). "
+                    "Put a copy of this folder in its place, or make the pool again."
+                )
+
     def missing_features(self) -> np.ndarray:
         """(N,) whether any feature of the row is still to be computed."""
         return np.concatenate([np.isnan(shard.load("features")).any(axis=(1, 2)) for shard in self._shards])

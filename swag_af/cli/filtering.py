@@ -25,6 +25,7 @@ def run_filter(options: FilterOptions) -> Run:
     """The verb `filter`: open the pool, run the schedule, audit what it made, draw the curve, write the report."""
     pool = CandidatePool.open(options.pool)
     pool.check_tables()
+    pool.check_hashes()
     af = with_policy(options.af, options.policy)
     audit_names = _audit_names(options, pool)
     phases = _phases(options, pool)

@@ -25,6 +25,9 @@ class ShowOptions(Options):
     """How many examples to print."""
     seed: int = 0
     """Draws the examples."""
+    check: bool = False
+    """Of a pool also whether contexts and tables still have the hashes of its manifest, which reads all of it (about
+    1.5 seconds a gigabyte)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -53,6 +53,8 @@ BESIDE = "pool and run"
 def show(options: ShowOptions) -> str:
     """The text that the verb prints."""
     kind, shower = _kind_of(options.path)
+    if options.check and kind != "pool":
+        raise InputError(f"--check: {options.path} is {an(kind)}, and pools alone are checked. Leave it out.")
     lines = [f"{options.path}: {kind}", ""]
     return "\n".join([*lines, *shower(options.path, options)])
 
@@ -213,7 +215,11 @@ def _verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
 
 def _show_pool(path: Path, options: ShowOptions) -> list[str]:
     pool = CandidatePool.open(path)
+    if options.check:
+        pool.check_tables()
+        pool.check_hashes()
     lines = [
+        *(["contexts and tables have the hashes of the manifest"] if options.check else []),
         f"{several(len(pool), 'context')} x {pool.n_candidates:,} candidates, gold first",
         f"{len(pool.vocabulary):,} token types; tables: {', '.join(pool.tables)}; tags: "
         f"{pool.manifest.get('tagger', 'none')}"

@@ -10,6 +10,10 @@ from conftest import HashFilter, make_contexts_of, make_pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.af.options import FilterOptions
+from swag_af.cli.filtering import run_filter
+from swag_af.cli.options import ShowOptions
+from swag_af.cli.show import show
 from swag_af.data.context import Context
 from swag_af.data.errors import ContractError, FormatError, InputError
 from swag_af.data.files import Lines, read_json, read_lines, write_array, write_json
@@ -713,6 +717,32 @@ def test_a_damaged_table_is_one_line_that_names_it(copied: Path, damage) -> None
     damage(copied / "shards" / "00000" / "tokens.npy")
     with pytest.raises(FormatError, match=r"tokens\.npy: (missing|damaged|not a \.npy table)"):
         CandidatePool.open(copied).gather("tokens", np.arange(30))
+
+
+@pytest.mark.parametrize(
+    "name", ["tokens", "lengths", "starts", "start_lengths", "counts", "features", "text", "text_ends"]
+)
+def test_a_changed_byte_is_found_by_the_hash_of_its_shard(copied: Path, name: str) -> None:
+    CandidatePool.open(copied).check_hashes()
+    path = copied / "shards" / "00000" / f"{name}.npy"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=r"00000.*damaged"):
+        CandidatePool.open(copied).check_hashes()
+
+
+def test_a_word_that_was_changed_stops_a_filter_before_it_begins(copied: Path, tmp_path: Path) -> None:
+    path = copied / "shards" / "00000" / "tokens.npy"
+    tokens = np.load(path)
+    tokens[3, 2, 0] ^= 1
+    write_array(path, tokens)
+    with pytest.raises(FormatError, match=r"shards/00000: damaged .* or make the pool again\."):
+        run_filter(FilterOptions(copied, tmp_path / "run"))
+    with pytest.raises(FormatError, match="damaged"):
+        show(ShowOptions(copied, check=True))
+    assert "Next" in show(ShowOptions(copied))
+    assert not (tmp_path / "run").exists()
 
 
 def test_features_that_went_bad_on_disk_are_named_by_pool_and_row(copied: Path) -> None:

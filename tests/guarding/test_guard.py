@@ -435,6 +435,7 @@ def test_rows_with_too_little_left_are_named_or_left_out_and_counted(folder: Pat
         assert next(texts) == next(texts)
     np.testing.assert_array_equal(kept.flagged(np.arange(len(kept))), made.flagged(enough))
     kept.check_tables()
+    kept.check_hashes()
     again = CandidatePool.from_grouped_texts(
         kept.contexts,
         [[kept.text(row, k) for k in range(1, int(n))] for row, n in enumerate(kept.counts)],

@@ -269,6 +269,7 @@ def test_lazy_features_have_the_values_of_full_ones(contexts_path, lms, tmp_path
     features(FeaturesOptions(tmp_path / "lazy"))
     np.testing.assert_array_equal(on_disk.gather("features", np.arange(10)), full.gather("features", np.arange(10)))
     assert on_disk.identity == lazy.identity, "filling a table makes no other pool of it"
+    on_disk.check_hashes()
 
 
 def test_a_run_on_lazy_features_is_that_on_full_ones(contexts_path, lms, tmp_path):
