@@ -47,9 +47,7 @@ def read_instances(
     A `labels_file` has the labels of the only source (`cells.labelled`). Raises InputError for what cannot be read, for
     sources of two kinds, and where a source that was named has no labels at all.
     """
-    if not sources:
-        raise InputError("no file given. Name one or more.")
-    paths = [Path(path) for path in ([sources] if isinstance(sources, Path | str) else sources)]
+    paths = _paths_of(sources)
     reading = options or ReadingOptions()
     ours = [path for path in paths if own.kind_of(path) in own.KINDS]
     opened = sources_of(paths, reading)
@@ -63,6 +61,17 @@ def read_instances(
     made = _joined(parts, name or paths[0].stem)
     has_names = reading.persons == "names" and any(plan.tagged for plan in plans)
     return masked(made, reading.mask, has_names=has_names) if reading.mask else made
+
+
+def _paths_of(sources: object) -> list[Path]:
+    """One path or several; InputError for anything else."""
+    if not sources:
+        raise InputError("no file given. Name one or more.")
+    is_many = isinstance(sources, Iterable) and not isinstance(sources, str)
+    given: list[Any] = list(sources) if is_many else [sources]
+    if not all(isinstance(one, Path | str) for one in given):
+        raise InputError(f"sources: {told(sources)}, where a path is due, or a list of paths.")
+    return [Path(path) for path in given]
 
 
 def sources_of(paths: Sequence[Path], reading: ReadingOptions) -> list[Source]:

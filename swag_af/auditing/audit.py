@@ -108,6 +108,11 @@ def audit_pool(
     and filter, so that before and after are comparable. Raises InputError, before any fit, for an unavailable filter,
     and for what is no assignment: gold, candidate 0, first in every row, and no candidate that a row lacks or repeats.
     """
+    if not isinstance(pool, CandidatePool):
+        raise InputError(
+            f"pool: a {type(pool).__name__}, where CandidatePool is due. CandidatePool.open(folder) is one; "
+            "open_run(folder) has its pool and its assignment."
+        )
     assignment = np.asarray(assignment)
     check_assignment(assignment, pool.counts)
     if isinstance(filters, str) or not isinstance(filters, Sequence):

@@ -569,6 +569,13 @@ def test_a_damaged_line_is_named(straight: Run, line: str) -> None:
         read_audits(straight.path)
 
 
+def test_a_path_is_no_pool_and_says_what_opens_one(pool_folder: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"pool: a \w*Path, where CandidatePool is due\. CandidatePool\.open"
+    ):
+        audit_pool(pool_folder, np.zeros((30, 4)))
+
+
 def test_a_last_line_that_is_cut_short_is_audited_again(straight: Run, pool_folder: Path) -> None:
     whole = (straight.path / AUDITS).read_bytes()
     (straight.path / AUDITS).write_bytes(whole[:-9])

@@ -1091,3 +1091,9 @@ def test_contrast_sets_that_pandas_wrote_as_floats_are_sets(tmp_path: Path) -> N
         for i in range(12)
     ]
     assert len({one.contrast_set for one in read(tmp_path, rows).instances}) == 6
+
+
+@pytest.mark.parametrize("sources", [5, [5], ["a.jsonl", None], object()])
+def test_what_is_no_path_is_told_as_such(sources: Any) -> None:
+    with pytest.raises(InputError, match=r"^sources: .*, where a path is due, or a list of paths\.$"):
+        read_instances(sources)
