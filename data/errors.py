@@ -4,6 +4,7 @@ The command line prints the line and exits with code 2; a traceback always means
 not print and does not exit.
 """
 
+import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from functools import wraps
@@ -29,6 +30,12 @@ def told(value: Any) -> str:
 def several(n: int, one: str, many: str = "") -> str:
     """`1 row`, `1,234 rows`; `many` where an s at the end does not make it: `1 row has`, `2 rows have`."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def near_names(wanted: str, known: Iterable[str], *, most: int = 1) -> str:
+    """` Did you mean ngrams or chars?`: at most `most` of the names `known` that are near; empty where none is."""
+    near = difflib.get_close_matches(wanted, list(known), n=most)
+    return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 class SwagAfError(Exception):

@@ -8,12 +8,11 @@ until the next name: `transformer[path/to/model,learning_rates=2e-5,5e-5,patienc
 `NAME:ARGUMENT` still works for built-in names.
 """
 
-import difflib
 import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,7 +25,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line, is_beyond_use, told
+from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line, is_beyond_use, near_names, told
 from swag_af.data.progress import note
 
 
@@ -120,18 +119,16 @@ class Registry:
             return None
         return frozenset(parameter.name for parameter in parameters)
 
-    def find(self, name: str) -> Callable[..., Any]:
+    def find(self, name: str, *, beside: Sequence[str] = ()) -> Callable[..., Any]:
         """The class or function called `name`, without its brackets; InputError, with near matches, when there is
-        none, and where several packages announce it."""
+        none, and where several packages announce it. `beside` are names that the caller takes, too."""
         name, _ = self.parted(name)
         self._check_one(name)
         target = self.ours.get(name) or self.announced().get(name) or (name if ":" in name else None)
         if target is None:
-            near = difflib.get_close_matches(name, self.names(), n=3)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(
-                f"no {self.kind} {name!r}.{hint} There are {', '.join(self.spellings())}, or package.module:Class."
-            )
+            hint = near_names(name, dict.fromkeys([*beside, *self.names()]), most=3)
+            there = ", ".join(dict.fromkeys([*beside, *self.spellings()]))
+            raise InputError(f"no {self.kind} {name!r}.{hint} There are {there}, or package.module:Class.")
         return self._loaded(name, target)
 
     def _check_one(self, name: str) -> None:
@@ -238,9 +235,8 @@ class Registry:
         kinds = _kinds_of(factory)
         known = [one for one in kinds if not one.startswith("_")]
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"Did you mean {near[0]}? " if near else ""
-            raise InputError(f"{self.kind} {base!r} has no setting {key!r}. {hint}There are {', '.join(known)}.")
+            hint = near_names(key, known)
+            raise InputError(f"{self.kind} {base!r} has no setting {key!r}.{hint} There are {', '.join(known)}.")
         kind = kinds[key]
         raw = value.split(",") if tuple in (get_origin(kind), *map(get_origin, get_args(kind))) else value
         try:

@@ -13,16 +13,15 @@ Comparators are `<=`, `<`, `>=`, `>` and `==`; figures are `value`, which need n
 that the audit did not compute fails: a gate that passes because nothing was measured would be no gate.
 """
 
-import difflib
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from swag_af.auditing.codes.code import codes, find_code
 from swag_af.auditing.diagnostics import Diagnostic, Status
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, near_names
 from swag_af.data.percent import in_percent
 
 Figure = Literal["value", "low", "high", "effect", "n", "n_groups"]
@@ -137,7 +136,7 @@ def _codes_of(wanted: str) -> tuple[str, ...]:
 
 def _figure(name: str) -> Figure:
     if name not in FIGURES:
-        raise InputError(f"no figure {name!r}.{_did_you_mean(name, FIGURES)} There are {', '.join(FIGURES)}.")
+        raise InputError(f"no figure {name!r}.{near_names(name, FIGURES)} There are {', '.join(FIGURES)}.")
     return FIGURES[name]
 
 
@@ -150,7 +149,7 @@ def _comparison(text: str, figure: Figure, of: Sequence[str]) -> Comparison:
     """What `text` asks of `figure` of these codes: `<= 30%`."""
     found = _COMPARISON.fullmatch(text)
     if not found:
-        hint = _did_you_mean(text, [*STATUSES, *COMPARATORS])
+        hint = near_names(text, [*STATUSES, *COMPARATORS])
         raise InputError(f"{text or 'nothing'!r} asks for nothing.{hint} {EXAMPLES}")
     bound = _BOUND.fullmatch("chance + 0" if found["bound"] == "chance" else found["bound"])
     if not bound:
@@ -273,7 +272,7 @@ def not_computed(condition: Condition, diagnostics: Sequence[Diagnostic], comput
         said = f"{', '.join(condition.codes)}{of}: nothing to look at in this data{_needs(condition.codes)}."
     elif subjects and condition.subject is not None:
         said = f"{', '.join(condition.codes)}: no subject {condition.subject!r}."
-        said += f"{_did_you_mean(condition.subject, subjects)} There are {'; '.join(subjects)}."
+        said += f"{near_names(condition.subject, subjects)} There are {'; '.join(subjects)}."
     else:
         said = f"{', '.join(condition.codes)}: not computed for this data{_needs(condition.codes)}."
     if condition.if_computed:
@@ -296,8 +295,3 @@ def _called(diagnostic: Diagnostic) -> str:
 def _fits(pattern: str, text: str) -> bool:
     """Whether `text` is `pattern`, in which `*` stands for any characters and all else for itself."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None
-
-
-def _did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(wanted, list(known), n=1)
-    return f" Did you mean {near[0]}?" if near else ""

@@ -105,6 +105,7 @@ class Row:
             made: Any = FastTextModel()
             made.settings = replace(made.settings, epochs=self.epochs) if self.epochs else made.settings
             return made
+        REGISTRY.find(self.name, beside=(RANDOM, LENGTH, *RULES, *DEFAULT_MODELS))
         made = REGISTRY.make(self.name)
         settings = {"vectors": str(self.vectors or ""), "max_epochs": self.epochs, "device": self.device}
         settings |= {"epochs": self.epochs} if self.base == FASTTEXT else {}

@@ -27,7 +27,7 @@ from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.cli.saying import say
 from swag_af.cli.storing import in_stores
 from swag_af.data.captions.options import ContextsOptions
-from swag_af.data.errors import InputError, SwagAfError, in_one_line
+from swag_af.data.errors import InputError, SwagAfError, in_one_line, near_names
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.scale import check_engine
 from swag_af.data.syntax.options import TrainTaggerOptions
@@ -394,10 +394,9 @@ def _check_names(path: Path, verb: str, values: Mapping[str, Any]) -> None:
     known = _option_names(VERBS[verb][0])
     for name in values:
         if name.replace("-", "_") not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
             raise InputError(
-                f"--config {path}: {verb} has no option {name!r}.{hint} `swag-af {verb} --help` lists the options."
+                f"--config {path}: {verb} has no option {name!r}.{near_names(name, known)} `swag-af {verb} --help` "
+                "lists the options."
             )
 
 

@@ -426,7 +426,8 @@ def test_ties_are_shared_like_everywhere(straight: Path, data: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"models": "nonsense"}, "no filter 'nonsense'"),
+        ({"models": "nonsense"}, "no filter 'nonsense'. There are random, length, .*conceptnet, tfidf, fasttext, mlp"),
+        ({"models": "tfidv"}, "no filter 'tfidv'. Did you mean tfidf"),
         ({"models": "nonsense,encoder[/no/model]"}, "no filter 'nonsense'.*no such folder"),
         ({"models": "conceptnet"}, "name its file, --conceptnet"),
         ({"conceptnet": Path("/nope.csv"), "models": "random"}, "none of the models reads it"),

@@ -321,7 +321,7 @@ def test_a_folder_that_was_killed_before_it_said_what_it_began_is_begun(data: Pa
         ({"features": "word2vec"}, "no representation 'word2vec'"),
         ({"input": "hypothesis"}, "input 'hypothesis'"),
         ({"verdicts": Path("verdicts.jsonl")}, "is no run folder"),
-        ({"audit_models": "tfidf,nonsense"}, "no filter 'nonsense'"),
+        ({"audit_models": "tfidf,nonsense"}, "no filter 'nonsense'. There are tfidf, fasttext, mlp"),
         ({"audit_models": "transformer"}, "needs its model in brackets"),
         ({"by": "probes", "probe_models": "nonsense"}, "no filter 'nonsense'"),
         ({"target": 90}, "--target 90: data has 90 instances, so none would be removed"),

@@ -414,7 +414,7 @@ def _inputs_of(model: AnyModel, names: Sequence[str]) -> Sequence[str]:
     if model == TFIDF:
         return names
     named = isinstance(model, str) and model not in DEFAULT_MODELS
-    made = REGISTRY.find(str(model)) if named else model
+    made = REGISTRY.find(str(model), beside=DEFAULT_MODELS) if named else model
     if getattr(made, "reads_one", True):
         main = [name for name in names if name in MAIN]
         is_alone = reads_ending_alone(_with_settings(str(model)) if named else made)
@@ -444,7 +444,7 @@ def _check_told_apart(models: Sequence[AnyModel]) -> None:
 def _check_name(model: AnyModel) -> None:
     """Raise InputError, with near matches, for a name that there is not."""
     if isinstance(model, str) and model not in DEFAULT_MODELS:
-        REGISTRY.find(model)
+        REGISTRY.find(model, beside=DEFAULT_MODELS)
 
 
 def reads_texts(model: Any) -> bool:

@@ -21,7 +21,7 @@ from swag_af.auditing.single.rules import (
     quantile_bins,
 )
 from swag_af.auditing.single.tables import Seen
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, near_names
 from swag_af.data.instances.grouping import Groups, folds_of
 from swag_af.data.instances.instances import Instances
 
@@ -93,7 +93,8 @@ def feature_diagnostics(
     """
     unknown = [name for name in features if name not in FEATURES and name not in OTHERS]
     if unknown:
-        raise InputError(f"{unknown[0]}: no such feature. There are {', '.join([*FEATURES, *OTHERS])}.")
+        hint = near_names(unknown[0], [*FEATURES, *OTHERS])
+        raise InputError(f"{unknown[0]}: no such feature.{hint} There are {', '.join([*FEATURES, *OTHERS])}.")
     folds = folds_of(instances, groups, n_folds, seed=seed)
     seen = seen or Seen(instances.texts)
     rules = choices_rules if instances.kind == "choices" else classes_rules

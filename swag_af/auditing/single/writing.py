@@ -10,7 +10,7 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.single import flaws
 from swag_af.auditing.single.rules import Tried, choose, diagnostics_of
 from swag_af.auditing.single.tables import Seen
-from swag_af.data.errors import InputError, several
+from swag_af.data.errors import InputError, near_names, several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 
@@ -59,7 +59,7 @@ def writing_diagnostics(
     """
     unknown = [name for name in rules if name not in RULES]
     if unknown:
-        raise InputError(f"{unknown[0]}: no such rule. There are {', '.join(RULES)}.")
+        raise InputError(f"{unknown[0]}: no such rule.{near_names(unknown[0], RULES)} There are {', '.join(RULES)}.")
     if instances.kind == "classes":
         return []
     seen = seen or Seen(instances.texts)
