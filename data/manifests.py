@@ -11,6 +11,7 @@ from typing import Any
 from swag_af.data.errors import MOST_TOLD, FormatError, InputError
 from swag_af.data.files import check_output, plain, read_json, remove_leftovers, write_json
 from swag_af.data.records import MANIFESTS, check_record
+from swag_af.data.urls import command
 
 FORMAT = 1
 """The version that every manifest carries; a reader stops at a newer one."""
@@ -28,6 +29,11 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     path = folder / MANIFEST
     if not folder.exists():
         raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes {an(kind)}.")
+    if not folder.is_dir():
+        raise FormatError(
+            f"{folder}: this is a file, and {an(kind)} is a folder. `{command('show', folder)}` says what it is and "
+            "what to run next."
+        )
     if not path.is_file():
         hint = matched_hint(folder) or "Check the path."
         raise FormatError(f"{folder}: no {MANIFEST} here, so this is not {an(kind)}. {hint}")

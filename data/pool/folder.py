@@ -260,15 +260,24 @@ class Shard:
 
     @property
     def _contexts_file(self) -> Path:
+        return self._folder / "contexts.jsonl"
+
+    @property
+    def _folder(self) -> Path:
+        """Where these rows are on disk; FormatError where that is gone."""
         assert self.path is not None
-        return self.path / "contexts.jsonl"
+        if not self.path.is_dir():
+            raise FormatError(
+                f"{self.path}: this shard of the pool is gone. Put its folder back, or make the pool again."
+            )
+        return self.path
 
     def load(self, table: str) -> np.ndarray:
         """The memory-mapped table of these rows."""
         if table in self._arrays:
             return self._arrays[table]
         assert self.path is not None
-        array = self._maps.load(self.path, table)
+        array = self._maps.load(self.path if table in self._checked else self._folder, table)
         if self._limits is not None and table not in self._checked:
             fault = table_fault(table, array, self.n_rows, self._limits())
             if fault := fault or self._beyond(table, array):

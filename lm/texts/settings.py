@@ -48,7 +48,14 @@ def _in_vain(options: GenerateOptions) -> list[tuple[bool, str]]:
     faults.append(
         (options.where.kind not in ("auto", "local"), "--engine: for lstm alone; machines share other work by --shard")
     )
-    faults.append((options.lm != LMOptions(), "the options of language models to train are for lstm alone"))
+    trained = LMOptions()
+    faults += [
+        (
+            getattr(options.lm, one.name) != getattr(trained, one.name),
+            f"--{flag(one.name)}: for lstm alone, so leave it out",
+        )
+        for one in fields(trained)
+    ]
     taken = GENERATORS.settings_taken(options.generator)
     if taken is None:
         return faults

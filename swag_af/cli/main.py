@@ -308,8 +308,17 @@ def _unboxed(box: str) -> str:
     rows = rows if plain.startswith("╭") else rows[2:]  # in ASCII boxes the title is a part of its own
     parts = re.split("[─-]{3,}", " ".join(row for row in rows if row[:1] not in ("╭", "╰")))
     fault = re.sub(r"^Error parsing [A-Za-z]+: ", "", parts[0].partition(" Got errors:")[0]).strip().rstrip(".")
+    fault = re.sub(_UNREAD, lambda found: f"{found[1]} {found[3]}: {_DUE[found[2]]} is due", fault)
     near = re.search(r"Perhaps you meant:\s*(--[\w-]+)", " ".join(parts[1:]))
     return f"{fault}." + (f" Did you mean {near[1]}?" if near else "")
+
+
+_UNREAD = (
+    r"^(?:Error parsing )?(--[\w-]+): (?=no type|invalid literal|could not convert)[^']*?"
+    r"(INT|FLOAT|int\(\)|to float)[^']*'(.*)'\]?$"
+)
+"""What tyro says of a number that is none: flag, what is due, and what was given."""
+_DUE = {"INT": "a whole number", "int()": "a whole number", "FLOAT": "a number", "to float": "a number"}
 
 
 def _with_config(verb: str, arguments: list[str]) -> list[list[str]]:

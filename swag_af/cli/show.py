@@ -111,9 +111,19 @@ def _kind_of_file(path: Path) -> Kind:
         first = {}
     if {"ratings", "best", "annotator"} <= set(first):
         return "verdicts", _show_verdicts
-    if {"sent1", "start", "gold"} & set(first) or manifest_path_of(path).exists():
+    is_dropped = {"sent1", "sent2", "reason"} <= set(first)
+    if (not is_dropped and {"sent1", "start", "gold"} & set(first)) or manifest_path_of(path).exists():
         return "contexts", _show_contexts
+    if is_dropped:
+        raise FormatError(f"{path}: the pairs that `swag-af contexts` left out, one a line. {_of_dropped(path)}")
     raise FormatError(f"{path}: not a file that show reads. {_instead(path)}")
+
+
+def _of_dropped(path: Path) -> str:
+    """What shows pairs that were left out."""
+    contexts = path.with_name(f"{path.name.removesuffix('.dropped.jsonl')}.jsonl")
+    known = f"`{command('show', contexts)}` counts them by reason" if contexts.exists() else "Each has its reason"
+    return f"{known}; {path.with_suffix('.txt').name} has examples."
 
 
 def _instead(path: Path) -> str:

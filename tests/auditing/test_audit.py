@@ -570,9 +570,7 @@ def test_a_damaged_line_is_named(straight: Run, line: str) -> None:
 
 
 def test_a_path_is_no_pool_and_says_what_opens_one(pool_folder: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"pool: a \w*Path, where CandidatePool is due\. CandidatePool\.open"
-    ):
+    with pytest.raises(InputError, match=r"pool: a \w*Path, where CandidatePool is due\. CandidatePool\.open"):
         audit_pool(pool_folder, np.zeros((30, 4)))
 
 

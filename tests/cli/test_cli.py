@@ -257,6 +257,46 @@ def test_bad_features_are_refused_with_their_row(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("verb", ["filter", "show"])
+def test_a_shard_that_is_gone_is_named_with_what_to_do(
+    refused: Refused, pool_folder: Path, tmp_path: Path, verb: str
+) -> None:
+    pool = Path(shutil.copytree(pool_folder, tmp_path / "pool"))
+    shutil.rmtree(pool / "shards" / "00000")
+    line = refused(verb, pool, *(["--out", tmp_path / "run"] if verb == "filter" else []))
+    assert "00000: this shard of the pool is gone. Put its folder back, or make the pool again." in line
+    assert not (tmp_path / "run").exists()
+
+
+def test_contexts_in_place_of_a_pool_say_that_a_pool_is_a_folder(
+    refused: Refused, contexts_path: Path, tmp_path: Path
+) -> None:
+    line = refused("filter", contexts_path, "--out", tmp_path / "run")
+    assert "this is a file, and a pool is a folder. `swag-af show" in line
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "due"),
+    [("--iterations", "abc", "a whole number"), ("--test-share", "x", "a number"), ("--seed", "1.5", "a whole number")],
+)
+def test_a_number_that_is_none_is_told_in_plain_words(
+    refused: Refused, pool_folder: Path, tmp_path: Path, flag: str, value: str, due: str
+) -> None:
+    line = refused("filter", pool_folder, "--out", tmp_path / "run", flag, value)
+    assert f"filter: {flag} {value}: {due} is due. `swag-af filter --help`" in line
+
+
+def test_an_option_of_another_generator_is_named(refused: Refused, contexts_path: Path, tmp_path: Path) -> None:
+    line = refused("generate", contexts_path, "--generator", "ngram", "--hidden", 5, "--out", tmp_path / "pool")
+    assert "--hidden: for lstm alone, so leave it out." in line
+    assert not (tmp_path / "pool").exists()
+
+
+def test_pairs_that_were_left_out_are_told_from_contexts(refused: Refused, contexts_path: Path) -> None:
+    line = refused("show", contexts_path.with_name("contexts.dropped.jsonl"))
+    assert re.search(r"left out, one a line\. `swag-af show .*contexts\.jsonl` counts them by reason", line)
+
+
 def test_more_negatives_than_there_are_is_refused(refused: Refused, pool_folder: Path, tmp_path: Path) -> None:
     line = refused("filter", pool_folder, "--out", tmp_path / "run", "--schedule", "hash:2", "--n-negatives", 40)
     assert "no row has 40 negatives" in line
