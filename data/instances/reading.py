@@ -67,11 +67,11 @@ def _paths_of(sources: object) -> list[Path]:
     """One path or several; InputError for anything else."""
     if not sources:
         raise InputError("no file given. Name one or more.")
-    is_many = isinstance(sources, Iterable) and not isinstance(sources, str)
-    given: list[Any] = list(sources) if is_many else [sources]
-    if not all(isinstance(one, Path | str) for one in given):
+    given = list(sources) if isinstance(sources, Iterable) and not isinstance(sources, str) else [sources]
+    paths = [Path(one) for one in given if isinstance(one, Path | str)]
+    if len(paths) < len(given):
         raise InputError(f"sources: {told(sources)}, where a path is due, or a list of paths.")
-    return [Path(path) for path in given]
+    return paths
 
 
 def sources_of(paths: Sequence[Path], reading: ReadingOptions) -> list[Source]:
