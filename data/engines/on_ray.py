@@ -139,6 +139,8 @@ def _connect(ray: Any, address: str) -> None:
     try:
         ray.init(address=address or "local", runtime_env=threads, log_to_driver=False, logging_level="error", **local)
     except Exception as error:
+        if _is_of_token(error):
+            raise _no_token(address) from None
         told = isinstance(error, ConnectionError | ValueError | RuntimeError)
         if not told and type(error) is not Exception:  # a plain one: Ray's own processes take too long to start
             raise
@@ -164,6 +166,23 @@ def _check_reached(address: str) -> None:
 
 REACHED_IN = 20.0
 """Seconds in which a cluster has to answer."""
+
+
+def _is_of_token(error: BaseException | None) -> bool:
+    """Whether a cluster refuses who has no token, or another one: Ray says so below errors of other names, in text."""
+    while error is not None:
+        if "AuthenticationError" in f"{type(error).__name__}: {error}":
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _no_token(address: str) -> InputError:
+    return InputError(
+        f"--engine ray{address and f'[{address}]'}: the Ray cluster asks for a token, and was given none that it "
+        "knows. Set RAY_AUTH_MODE=token, and put its token into ~/.ray/auth_token or RAY_AUTH_TOKEN: on the machine "
+        "where it was started `ray get-auth-token` prints it."
+    )
 
 
 def _no_cluster(address: str, error: Exception) -> InputError:

@@ -411,6 +411,33 @@ def test_a_ray_that_cannot_be_started_here_is_told_in_one_line(monkeypatch: pyte
         on_ray._connect(SimpleNamespace(init=init), "")
 
 
+def test_a_cluster_that_asks_for_a_token_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was said that none answers there: Ray names the token two errors below the one that it raises, in text."""
+    exceptions = pytest.importorskip("ray.exceptions")
+
+    def refused(**_: Any) -> None:
+        try:
+            raise RuntimeError(f"Failed to connect to GCS. Last connection error: {ASKED}")
+        except RuntimeError as error:
+            raise ConnectionError("Failed to connect to Ray cluster at 10.0.0.1:6379") from error
+
+    def without(**_: Any) -> None:
+        raise exceptions.AuthenticationError("Token authentication is enabled but no token was found")
+
+    for init, address, said in (
+        (refused, "auto", r"ray\[auto\]"),
+        (without, "auto", r"ray\[auto\]"),
+        (without, "", "ray"),
+    ):
+        monkeypatch.delenv("RAY_ADDRESS", raising=False)
+        with pytest.raises(InputError, match=rf"^--engine {said}: .* asks for a token.* Set RAY_AUTH_MODE=token"):
+            on_ray._connect(SimpleNamespace(init=init), address)
+
+
+ASKED = "ray.exceptions.AuthenticationError: RPC error: InvalidAuthToken: Authentication token is missing or incorrect"
+"""The end of the traceback that Ray 2.60 quotes."""
+
+
 def test_an_actor_that_cannot_be_reached_gives_its_cores_back() -> None:
     exceptions = pytest.importorskip("ray.exceptions")
 
