@@ -154,14 +154,26 @@ def _address(given: str) -> str:
 
 
 def _check_reached(address: str) -> None:
-    """Raise InputError where nobody listens at an address of host and port: Ray would try for a quarter of an hour."""
-    found = re.fullmatch(r"(?:ray://)?([^/:]+|\[[^\]]+\]):(\d{1,5})", address)
-    if found is None:
-        return
+    """Raise InputError where nobody listens at an address of host and port, given or found by `auto`: Ray would try for
+    a quarter of an hour."""
     try:
-        socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=REACHED_IN).close()
+        found = re.fullmatch(r"(?:ray://)?([^/:]+|\[[^\]]+\]):(\d{1,5})", _found(address))
+        if found is not None:
+            socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=REACHED_IN).close()
     except (OSError, OverflowError) as error:
         raise _no_cluster(address, error) from None
+
+
+def _found(address: str) -> str:
+    """Where `auto` leads: perhaps to a cluster that has ended, but was never told to; any other address as it is.
+
+    Raises ConnectionError where it leads nowhere.
+    """
+    if address != "auto":
+        return address
+    from ray._private.services import get_ray_address_from_environment
+
+    return str(get_ray_address_from_environment("auto", None))
 
 
 REACHED_IN = 20.0

@@ -400,6 +400,23 @@ def test_an_address_where_nobody_listens_is_refused_at_once() -> None:
             list(results)
 
 
+def test_a_cluster_that_has_ended_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`auto` goes by a file that a cluster leaves that was killed, and Ray tried for 14 minutes."""
+    pytest.importorskip("ray")
+    monkeypatch.setattr("ray._private.services._find_address_from_flag", lambda flag: set())  # of other tests
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    for left, told in (("", "Could not find any running Ray instance"), ("127.0.0.1:9", "Connection refused")):
+        if left:
+            (tmp_path / "ray").mkdir()
+            (tmp_path / "ray" / "ray_current_cluster").write_text(left)
+        with (
+            pytest.raises(InputError, match=rf"ray\[auto\]: no Ray cluster answers there \(.*{told}.*ray start --head"),
+            run_blocks(Squares(), [1], workers=1, engine=EngineOptions("ray[auto]")) as results,
+        ):
+            list(results)
+
+
 def test_a_ray_that_cannot_be_started_here_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was called a bug of ours: under load Ray gives up on its own processes, by a plain Exception."""
 
