@@ -17,10 +17,14 @@ import pytest
 from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.comparison import control_cuts
 from swag_af.auditing.options import AuditOptions
-from swag_af.cli.auditing import _Cut, _Reading
+from swag_af.baselines.options import BaselinesOptions
+from swag_af.cli.auditing import _Cut, _Reading, run_audit
+from swag_af.cli.baselines import run_baselines
 from swag_af.data.captions import contexts as contexts_module
+from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.verb import contexts
+from swag_af.data.engines import on_ray
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import FleetCrew
 from swag_af.data.errors import InputError
@@ -29,22 +33,27 @@ from swag_af.data.findings import AUDITS
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.pool.folder import SHARDS
+from swag_af.data.pool.options import TagOptions
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.verb import tag
 from swag_af.data.sample.grammar import sample_videos
+from swag_af.lm.features import features
 from swag_af.lm.lstm.train import train_lm
-from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.verb import generate
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.reading import read_items
 from swag_af.matching.sweep import _Sample
 from swag_af.matching.verb import _Part, begin_work, identity_of, match
 
-LM = LMOptions(hidden=16, layers=1, epochs=3, batch_size=16, learning_rate=1e-2, pretrain_epochs=1, min_count=1)
-"""One that has not learnt where sentences end draws for ever."""
+LM = LMOptions(hidden=16, layers=1, epochs=9, batch_size=16, learning_rate=1e-2, pretrain_epochs=1, min_count=1)
+"""One that has not learnt where sentences end draws for ever, and one that has soon learnt all is done before somebody
+can take its machine away."""
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Captions, a book, questions, and questions that were matched: with their run; not to be changed."""
+    """Captions, a book, contexts of the captions, their models, queries and questions; not to be changed."""
     folder = tmp_path_factory.mktemp("engines")
     rows = [
         {"video": video.id, "sentence": caption.text, "start_time": caption.seconds[0], "end_time": caption.seconds[1]}
@@ -70,6 +79,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for i in range(30)
         ),
     )
+    train(folder, folder, EngineOptions("local"), None)
     return folder
 
 
@@ -84,13 +94,29 @@ def train(made: Path, out: Path, where: EngineOptions, workers: int | None) -> P
 
 
 def write_endings(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
-    lms = train(made, out, EngineOptions("local"), None)
-    generate(
-        GenerateOptions(
-            out / "c.jsonl", lms, out / "pool", n_negatives=7, limit=40, shard_rows=8, where=where, workers=workers
-        )
-    )
+    given = made / "c.jsonl", made / "lms", out / "pool"
+    generate(GenerateOptions(*given, n_negatives=7, limit=40, shard_rows=8, where=where, workers=workers))
     return out / "pool" / SHARDS
+
+
+def texts_of(made: Path, folder: Path) -> Path:
+    """A pool without features and tags."""
+    some = read_contexts(made / "c.jsonl")[:12]
+    endings = [[one.gold for one in some if one.gold != context.gold][:5] for context in some]
+    CandidatePool.from_texts(some, endings, tagger="none").save(folder)
+    return folder
+
+
+def score_endings(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    pool = texts_of(made, out / "pool")
+    features(FeaturesOptions(pool, made / "lms", where=where, workers=workers))
+    return pool
+
+
+def tag_endings(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    pool = texts_of(made, out / "pool")
+    tag(TagOptions(pool, "rules", in_context=True, where=where, workers=workers))
+    return pool
 
 
 RULES = ContextRules(min_token_count=1, n_folds=3)
@@ -113,9 +139,27 @@ def test_workers_read_what_is_matched_again_and_refuse_what_is_done(made: Path, 
             replace(source, options=replace(options, out=tmp_path / "none"))()
 
 
+MATCHING = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
+
+
+def match_answers(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    match(MatchOptions((made / "queries.jsonl",), out / "matched", matching=MATCHING, where=where, workers=workers))
+    return out
+
+
+def audit_questions(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    run_audit(AuditOptions((made / "questions.jsonl",), out, filters="tfidf", folds=2, where=where, workers=workers))
+    return out
+
+
+def fit_baselines(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    options = BaselinesOptions((made / "questions.jsonl",), out, "random,length,tfidf", where=where, jobs=workers)
+    run_baselines(options)
+    return out
+
+
 def audit_a_run(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
-    matching = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
-    run = match(MatchOptions((made / "queries.jsonl",), out / "matched", matching=matching)).path / "run"
+    run = match_answers(made, out, EngineOptions("local"), None) / "matched" / "run"
     audit_of_run(AuditOptions((run,), filters="ngrams", seeds=2, folds=2, where=where, workers=workers))
     assert (run / AUDITS).read_text(encoding="utf-8").count("\n") == 2
     return out
@@ -143,14 +187,15 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(autouse=True)
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_batches_and_no_curves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contexts_module, "_BATCH", 16)
+    monkeypatch.setattr("swag_af.cli.baselines.plot_baselines", lambda found, folder: [])
 
 
 @pytest.fixture(scope="module")
 def local(made: Path) -> Callable[[Verb], dict[str, bytes]]:
     """What a verb leaves that does all by itself; made once."""
-    known: dict[str, dict[str, bytes]] = {}
+    known = {train.__name__: bytes_of(made / "lms")}
 
     def bytes_here(verb: Verb) -> dict[str, bytes]:
         name = verb.__name__
@@ -163,18 +208,47 @@ def local(made: Path) -> Callable[[Verb], dict[str, bytes]]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Ray's head, of one core; tests add a second machine and take it away."""
+    """Ray's head, of one core; tests add a second machine and take it away.
+
+    Its actors are as important as the other tests: at Ray's own niceness of 15 they wait while any of these works.
+    """
     pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    yield made
-    made.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        yield made
+        made.shutdown()
 
 
 @pytest.mark.parametrize("verb", [audit_a_run])
 def test_two_processes_leave_the_bytes_of_one(verb: Verb, made: Path, tmp_path: Path, local: Any) -> None:
     assert bytes_of(verb(made, tmp_path / "out", EngineOptions(), 2)) == local(verb)
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The blocks that are sent to workers of a cluster."""
+    blocks = list[Any]()
+
+    def noted(self: Any, worker: Any, block: Any) -> Any:
+        blocks.append(block)
+        return send(self, worker, block)
+
+    send = on_ray._Actors.send
+    monkeypatch.setattr(on_ray._Actors, "send", noted)
+    return blocks
+
+
+@pytest.mark.parametrize(
+    "verb", [score_endings, tag_endings, match_answers, audit_a_run, audit_questions, fit_baselines]
+)
+def test_a_cluster_leaves_the_bytes_of_one_process(
+    verb: Verb, made: Path, tmp_path: Path, local: Any, cluster: Any, sent: list[Any]
+) -> None:
+    assert bytes_of(verb(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), 1)) == local(verb)
+    assert sent
 
 
 @pytest.mark.parametrize("verb", [train, write_endings])
