@@ -171,8 +171,10 @@ def _found(address: str) -> str:
     """
     if address != "auto":
         return address
-    from ray._private.services import get_ray_address_from_environment
-
+    try:
+        from ray._private.services import get_ray_address_from_environment
+    except ImportError:  # Ray promises no such place, and another version may have none: then it tries for itself
+        return address
     return str(get_ray_address_from_environment("auto", None))
 
 
