@@ -4,12 +4,21 @@ Each way is taken by one verb, since processes take seconds to start; what verbs
 Matching in two processes stands in `matching/test_runs.py`, the audit of a dataset in `auditing/test_keeping.py`.
 """
 
+import os
 import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -24,7 +33,7 @@ from swag_af.data.captions import contexts as contexts_module
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.verb import contexts
-from swag_af.data.engines import on_ray
+from swag_af.data.engines import on_ray, on_slurm
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import FleetCrew
 from swag_af.data.errors import InputError
@@ -32,13 +41,17 @@ from swag_af.data.files import write_jsonl
 from swag_af.data.findings import AUDITS
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.locks import alone
+from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.folder import SHARDS
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import tag
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.lm.features import features
-from swag_af.lm.lstm.train import train_lm
+from swag_af.lm.lstm.checkpoints import fold_path, is_finished
+from swag_af.lm.lstm.fitting import CHECKPOINTS
+from swag_af.lm.lstm.train import PRETRAINING, train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.verb import generate
 from swag_af.matching.options import MatchingOptions, MatchOptions
@@ -251,7 +264,7 @@ def test_a_cluster_leaves_the_bytes_of_one_process(
     assert sent
 
 
-@pytest.mark.parametrize("verb", [train, write_endings])
+@pytest.mark.parametrize("verb", [write_endings])
 def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
     verb: Verb, made: Path, tmp_path: Path, local: Any, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,8 +283,83 @@ def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
     assert lost
 
 
-def test_slurm_makes_the_same_contexts(made: Path, tmp_path: Path, local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fold_whose_machine_is_lost_in_training_is_trained_again(
+    made: Path, tmp_path: Path, local: Any, cluster: Any, sent: list[Any]
+) -> None:
+    second = cluster.add_node(num_cpus=1)
+    with ThreadPoolExecutor(1) as beside:
+        lost = beside.submit(lose_in_training, cluster, second, tmp_path / "out" / "lms")
+        there = train(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), None)
+    assert bytes_of(there) == local(train)
+    assert Counter(block.fold for block in sent) == Counter([PRETRAINING, 0, 1, 2, lost.result()])
+
+
+def lose_in_training(cluster: Any, machine: Any, lms: Path) -> int:
+    """Take `machine` away as soon as it has trained a fold for an epoch; returns the fold.
+
+    Nobody gets to train before it has a fold of its own. Its process is stopped first, so that it gets no further.
+    """
+    with ExitStack() as held:
+        for fold in range(3):
+            held.enter_context(alone(fold_path(lms, fold)))
+        raylet = machine.all_processes["raylet"][0].process.pid
+        process, fold = awaited(lambda: fold_of_a_child(raylet, lms))
+    awaited((fold_path(lms, fold) / CHECKPOINTS / "last.ckpt").exists)
+    os.kill(process, signal.SIGSTOP)
+    assert not is_finished(fold_path(lms, fold)), "the fold is in training"
+    os.kill(process, signal.SIGKILL)
+    cluster.remove_node(machine, allow_graceful=False)
+    return fold
+
+
+def fold_of_a_child(parent: int, lms: Path) -> tuple[int, int] | None:
+    """A process that `parent` has started and that holds or waits for the lock of a fold, and the fold."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            if int(status.read_text().rpartition(")")[2].split()[1]) != parent:
+                continue
+            for file in status.with_name("fd").iterdir():
+                found = re.fullmatch(rf"{re.escape(str(lms))}/\.fold-(\d+)\.lock", os.readlink(file))
+                if found:
+                    return int(status.parent.name), int(found[1])
+    return None
+
+
+T = TypeVar("T")
+
+
+def awaited(look: Callable[[], T], seconds: float = 1800.0) -> T:
+    """What `look` finds, as soon as that is something; on a busy machine Ray takes minutes."""
+    until = time.monotonic() + seconds
+    while not (found := look()):
+        assert time.monotonic() < until, "it never came"
+        time.sleep(0.002)
+    return found
+
+
+def test_a_driver_that_is_killed_and_typed_again_leaves_the_bytes_of_one_process(
+    made: Path, tmp_path: Path, cluster: Any
+) -> None:
+    """The cluster has room for one worker, so the second driver has none until that of the first is gone."""
+    given, there = (made / "c.jsonl", made / "lms"), tmp_path / "there"
+    here = generate(GenerateOptions(*given, tmp_path / "here", n_negatives=60, limit=40, shard_rows=8))
+    words = f"--n-negatives 60 --limit 40 --shard-rows 8 --engine ray[{cluster.address}]".split()
+    paths = ("generate", given[0], "--lms", given[1], "--out", there)
+    command = [sys.executable, "-m", "swag_af", *map(str, paths), *words]
+    with subprocess.Popen(command) as first:
+        awaited(lambda: any((there / SHARDS).glob(".*.rows/*.npz")))
+        first.kill()
+    assert not read_manifest(there, "pool")["complete"], "it was killed on the way"
+    subprocess.run(command, check=True, timeout=600)
+    assert bytes_of(there / SHARDS) == bytes_of(tmp_path / "here" / SHARDS)
+    assert CandidatePool.open(there).identity == here.identity
+
+
+@pytest.mark.parametrize("verb", [make_contexts, write_endings])
+def test_two_tasks_of_slurm_leave_the_bytes_of_one_process(
+    verb: Verb, made: Path, tmp_path: Path, local: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("submitit")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(contexts_module, "_BATCH", 64)  # two tasks
-    assert bytes_of(make_contexts(made, tmp_path / "out", EngineOptions("slurm[local]"), None)) == local(make_contexts)
+    monkeypatch.setattr(on_slurm, "CHUNKS", 1)
+    assert bytes_of(verb(made, tmp_path / "out", EngineOptions("slurm[local]"), 2)) == local(verb)
