@@ -252,6 +252,19 @@ def _texts_among(cells: Cells) -> tuple[int, int]:
     return n, n_texts
 
 
+def base_doubt(base: int, cells: Cells) -> str:
+    """What to say where labels that are taken to count from `base` might count from another number as well; empty where
+    they cannot."""
+    return _DOUBTS[base] if base in _DOUBTS and fits_both(cells) else ""
+
+
+_DOUBTS = {
+    0: "its labels could count from 1 as well, with --label-base 1: there is no 0",
+    1: "its labels that are numbers stand among letters and are taken to count from 1; with --label-base 0 they do not",
+}
+"""By the number from which labels are taken to count, where another is possible."""
+
+
 def fits_both(cells: Cells) -> bool:
     """Whether the labels that are numbers may count from 0 as well as from 1: there is no 0, none is the largest that
     counting from 1 allows, and either way all have a text. False where there are none."""

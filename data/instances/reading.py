@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.cells.labelled import open_labelled
-from swag_af.data.cells.labels import Cells, base_named, base_of, check_base, fits_both
+from swag_af.data.cells.labels import Cells, base_doubt, base_named, base_of, check_base
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
@@ -136,15 +136,8 @@ def _with_bases(sources: Sequence[Source], plans: Sequence[Plan], wanted: LabelB
     bases = {which: base_of(cells(which)) for which in {column(plan) for plan in plans}}
     for which, base in bases.items():
         check_base(base, cells(which), f"labels under {which[1]}", "--label-base")
-    doubts = {which: _DOUBTS[base] for which, base in bases.items() if base in _DOUBTS and fits_both(cells(which))}
-    return [replace(plan, base=bases[column(plan)], base_doubt=doubts.get(column(plan), "")) for plan in plans]
-
-
-_DOUBTS = {
-    0: "its labels could count from 1 as well, with --label-base 1: there is no 0",
-    1: "its labels that are numbers stand among letters and are taken to count from 1; with --label-base 0 they do not",
-}
-"""By the number from which labels are taken to count, where another is possible."""
+    doubts = {which: base_doubt(base, cells(which)) for which, base in bases.items()}
+    return [replace(plan, base=bases[column(plan)], base_doubt=doubts[column(plan)]) for plan in plans]
 
 
 def _parts_of_files(sources: Sequence[Source], plans: Sequence[Plan], paths: Sequence[Path]) -> list[_Part]:

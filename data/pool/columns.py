@@ -12,7 +12,7 @@ from itertools import chain, takewhile
 from math import isfinite
 from typing import Any
 
-from swag_af.data.cells.labels import Cells, base_named, base_of, check_base, gold_of, label_cells
+from swag_af.data.cells.labels import Cells, base_doubt, base_named, base_of, check_base, gold_of, label_cells
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.values import (
     did_you_mean,
@@ -31,6 +31,7 @@ from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.files import json_value
 from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.pool.options import Columns
+from swag_af.data.progress import note
 from swag_af.data.sources import Record, Records, Source
 
 
@@ -254,6 +255,9 @@ def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: Lab
     bases = {name: base_of(cells(name)) for name in {layout.name for layout in layouts}}
     for name, base in bases.items():
         check_base(base, cells(name), "labels", "--label-base")
+        if doubt := base_doubt(base, cells(name)):
+            called = ", ".join(source.path.name for source, of in zip(sources, layouts, strict=True) if of.name == name)
+            note(f"{called}: {doubt}")
     return [replace(layout, base=bases[layout.name]) for layout in layouts]
 
 

@@ -777,10 +777,13 @@ def test_all_sources_of_a_layout_say_from_where_labels_count(tmp_path: Path) -> 
     assert golds(pool(PoolOptions(files, tmp_path / "pool", tagger="none"))) == [0, 1, 2]
 
 
-def test_where_labels_count_from_may_be_said(tmp_path: Path) -> None:
+def test_where_labels_count_from_may_be_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = write_rows(tmp_path / "rows.jsonl", labelled(1, 2))
     assert golds(build_pool(source)) == [1, 2]
+    assert "rows.jsonl: its labels could count from 1 as well, with --label-base 1" in capsys.readouterr().err
     assert golds(build_pool(source, label_base="1", force=True)) == [0, 1]
+    assert golds(build_pool(write_rows(tmp_path / "sure.jsonl", labelled(0, 2)), force=True)) == [0, 2]
+    assert "labels" not in capsys.readouterr().err
 
 
 def test_labels_that_count_from_neither_are_refused(tmp_path: Path) -> None:
