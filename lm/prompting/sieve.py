@@ -86,6 +86,8 @@ class Sieve:
     """How many were left out for each of `REASONS`."""
     normalise: bool = False
     """Whether the pool gives gold and endings one surface form: their lengths and words are those that it will hold."""
+    may_echo: bool = False
+    """Whether a piece of the context may be an ending, as where golds are pieces of a passage."""
 
     def __post_init__(self) -> None:
         self._gold = comparable(self._held(self.context.gold))
@@ -129,7 +131,7 @@ class Sieve:
             UNREADABLE: not is_readable(ending),
             "blank": not any(map(str.isalnum, key)),
             "refusal": is_refusal(held),
-            "echo": is_echo(key, n_tokens, self._before),
+            "echo": not self.may_echo and is_echo(key, n_tokens, self._before),
             UNFINISHED: self.ends == "sentence" and not is_finished(ending),
             "several_sentences": self.ends == "sentence" and len(sentences_of(ending)) > 1,
             "too_short": n_tokens < self.min_tokens,

@@ -1,7 +1,8 @@
 """Wrong answers written by a language model behind an address, for questions whose right answer stays as it is.
 
 What comes back is read as tolerantly as endings are (`swag_af.lm.prompting.sieve`), and kept where it is distinct,
-readable and not the right answer.
+readable and not the right answer. No rule may hold for wrong answers alone, or breaking it gives the right one away: a
+piece of the passage is welcome, and where the right answer reads as a model that declines none is used.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from swag_af.endpoints.contract import Abilities, Request
 from swag_af.endpoints.settings import ServerSettings
 from swag_af.lm.prompting.answers import endings_in
 from swag_af.lm.prompting.prompt import Prompt
-from swag_af.lm.prompting.sieve import Sieve
+from swag_af.lm.prompting.sieve import Sieve, is_refusal
 
 PROMPTS = {
     "rewrite": "Here is a question, or the beginning of a text, with its right answer and with wrong ones.\n\n"
@@ -113,11 +114,14 @@ REWRITERS = Registry("rewriter", {"endpoint": "swag_af.refining.rewriting:Rewrit
 
 
 def sifted(text: str, wanted: Wanted) -> tuple[str, ...]:
-    """The answers in a text that can be used, `wanted.n` of them; none where there are fewer."""
+    """The answers in a text that can be used, `wanted.n` of them; none where there are fewer, or where the right answer
+    could not be told from what a model says that declines."""
+    if is_refusal(wanted.gold):
+        return ()
     context = Context(wanted.of.context, wanted.of.start, wanted.gold)
     known = [] if wanted.reason else wanted.wrong
     most = max(_LONGEST, 3 * max(len(option.split()) for option in wanted.of.options))
-    sieve = Sieve(context, len(known) + wanted.n, 1, most, "text", list(known))
+    sieve = Sieve(context, len(known) + wanted.n, 1, most, "text", list(known), may_echo=True)
     for one in endings_in(text, _LIST):
         sieve.add(one)
     return tuple(sieve.endings[len(known) :]) if sieve.is_full else ()

@@ -514,6 +514,16 @@ def test_what_can_be_used_is_kept(text: str, expected: tuple[str, ...]) -> None:
     assert sifted(text, wanted()) == expected
 
 
+def test_no_rule_holds_for_wrong_answers_alone() -> None:
+    """Where gold is a piece of the passage, or reads as a refusal, wrong answers that may be neither gave it away."""
+    passage = "A red barn stands on the hill behind the old mill."
+    of = Instance("q", passage, ("A red barn stands on the hill", "a cat", "a dog"), 0)
+    echo = '["on the hill behind the old mill", "a cow"]'
+    assert sifted(echo, Wanted(of, 2, 1, "long")) == ("on the hill behind the old mill", "a cow")
+    declines = Instance("q", "She says:", ("I can't come.", "Come in.", "Go."), 0)
+    assert sifted('["Stay.", "Wait."]', Wanted(declines, 2, 1, "long")) == ()
+
+
 def test_added_options_are_others_than_those_there() -> None:
     assert sifted('["a cat", "a cow", "a pig"]', wanted(reason="")) == ("a cow", "a pig")
 
