@@ -163,8 +163,8 @@ class CandidatePool:
 
     def _warn_of_surface(self, *, normalised: bool) -> None:
         """To whoever made the pool from texts: a SurfaceWarning where surface form reveals gold, a SharedTextWarning
-        where negatives are golds of rows that splits part from theirs."""
-        from swag_af.data.pool.sharing import SharedTextWarning
+        where negatives are golds of rows that splits part from theirs, and where many stand in several rows."""
+        from swag_af.data.pool.sharing import SharedTextWarning, repeated_line
         from swag_af.data.text.lengths import warning_lines
         from swag_af.data.text.surface import SurfaceWarning
 
@@ -179,6 +179,8 @@ class CandidatePool:
                 SharedTextWarning,
                 stacklevel=3,
             )
+        if line := repeated_line(shared):
+            warnings.warn(line, SharedTextWarning, stacklevel=3)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

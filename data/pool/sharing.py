@@ -1,19 +1,21 @@
 """Which rows of a pool of texts share texts: counted, and kept together as far as that is possible.
 
-Two ways of sharing matter when a filter is fitted on some rows and scores others. A sentence in two rows leaks from one
-to the other. A gold that is a negative elsewhere (a recycled gold): a filter that was fitted on it as a negative avoids
-it, and finds the gold of a held-out row less often than a guess would. Needs 40 bytes per row, and 16 per recycled
-gold.
+Three ways of sharing matter when a filter is fitted on some rows and scores others. A sentence in two rows leaks from
+one to the other. A gold that is a negative elsewhere (a recycled gold): a filter that was fitted on it as a negative
+avoids it, and finds the gold of a held-out row less often than a guess would. A negative of several rows, as from a
+bank of wrong answers: whoever was fitted on it avoids it too, and finds the gold of a held-out row as the text that is
+new; no folds part them, so they are counted alone. Needs 40 bytes per row, and 16 per recycled gold.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
+from swag_af.data.percent import in_percent
 from swag_af.data.pool.rows import Block, Row
 from swag_af.data.splits import Joined, a_story, counted, join_by_text
 from swag_af.data.text.wording import sentence_keys, text_key
@@ -75,7 +77,8 @@ def sharing(keys: RowKeys, blocks: Iterable[Block], given: np.ndarray | None = N
     )
     groups = np.unique(videos, return_inverse=True)[1]  # (N,)
     by_sentence = joined(groups, np.repeat(np.arange(len(groups)), counts), sentences)
-    rows, texts, n_recycled = _recycled(np.frombuffer(keys.golds, np.int64), blocks)
+    golds, repeats = np.frombuffer(keys.golds, np.int64), _Repeats()
+    rows, texts, n_recycled = _recycled(golds, repeats.noted(blocks))
     by_gold = joined(by_sentence.groups, rows, texts)
     found = {
         "n_rows_joined_by_sentence": by_sentence.n_joined,
@@ -84,6 +87,8 @@ def sharing(keys: RowKeys, blocks: Iterable[Block], given: np.ndarray | None = N
         "n_golds_among_negatives": n_recycled,
         "n_rows_apart_by_gold": by_gold.n_apart,
         "kept_together": by_gold.n_apart == 0,
+        "n_negatives": repeats.n_negatives,
+        "n_repeated_negatives": repeats.n_repeated(golds),
     }
     return Sharing(by_gold.groups, found)
 
@@ -95,12 +100,61 @@ def _recycled(golds: np.ndarray, blocks: Iterable[Block]) -> tuple[np.ndarray, n
     for block in blocks:
         counts, keys = block.column("counts").astype(np.int64), block.column("keys")
         row = first + np.repeat(np.arange(len(block)), counts)  # (candidates,)
-        is_negative = np.ones(len(keys), bool)
-        is_negative[np.cumsum(counts) - counts] = False
-        found = is_negative & np.isin(keys, known) & (keys != golds[row])
+        found = _are_negatives(block) & np.isin(keys, known) & (keys != golds[row])
         rows.append(row[found])
         texts.append(keys[found])
         first += len(block)
     recycled = np.concatenate(texts) if texts else np.zeros(0, np.int64)
     of_gold = np.flatnonzero(np.isin(golds, recycled))
     return np.concatenate([*rows, of_gold]), np.concatenate([recycled, golds[of_gold]]), len(recycled)
+
+
+def _are_negatives(block: Block) -> np.ndarray:
+    """(candidates,) which are no gold."""
+    counts = block.column("counts").astype(np.int64)
+    found = np.ones(int(counts.sum()), bool)
+    found[np.cumsum(counts) - counts] = False
+    return found
+
+
+class _Repeats:
+    """Counts negatives that stand as such in several rows; of very many texts a part is looked at, whose keys end in as
+    many zeros as it takes."""
+
+    def __init__(self) -> None:
+        self.n_negatives = 0
+        self._kept, self._n_zeros = np.zeros(0, np.int64), 0
+
+    def noted(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield the blocks unchanged, and note the keys of their negatives."""
+        for block in blocks:
+            keys = block.column("keys")[_are_negatives(block)]
+            self.n_negatives += len(keys)
+            self._kept = np.concatenate((self._kept, keys[keys % (1 << self._n_zeros) == 0]))
+            while len(self._kept) > _MOST_LOOKED_AT:
+                self._n_zeros += 1
+                self._kept = self._kept[self._kept % (1 << self._n_zeros) == 0]
+            yield block
+
+    def n_repeated(self, golds: np.ndarray) -> int:
+        """How many stand in several rows and are none of the `golds`; in proportion where a part was looked at."""
+        texts, n = np.unique(self._kept, return_counts=True)
+        return int(n[(n > 1) & ~np.isin(texts, golds)].sum()) << self._n_zeros
+
+
+_MOST_LOOKED_AT = 4_000_000
+"""Negatives whose keys are held at a time, 8 bytes each."""
+
+MANY_REPEATED = 0.05
+"""So large a share of negatives that stand in several rows is told with every figure."""
+
+
+def repeated_line(shared: Mapping[str, Any]) -> str:
+    """What many `n_repeated_negatives` of a manifest's `shared_texts` mean, as a sentence; empty where they are few."""
+    n, of = shared.get("n_repeated_negatives", 0), shared.get("n_negatives", 0)
+    if n < MANY_REPEATED * of or not n:
+        return ""
+    return (
+        f"{in_percent(n / of)} of the pool's negatives stand in several contexts, and no folds part these: a filter "
+        "that has met them as negatives finds gold as the text that is new, so what it finds is not of style alone."
+    )

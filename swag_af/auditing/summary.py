@@ -13,6 +13,7 @@ import numpy as np
 from swag_af.data.errors import several
 from swag_af.data.findings import GONE_BELOW, Finding, over_seeds, read_unseen
 from swag_af.data.interval import Difference, paired_difference
+from swag_af.data.pool.sharing import repeated_line
 from swag_af.data.run import Run
 from swag_af.filters.registry import is_pretrained, label_of
 
@@ -222,6 +223,12 @@ def not_asked(findings: Sequence[Finding]) -> str:
         "filters, whether people can answer. The questions of a release are fewer of these endings; it measures its "
         "own."
     )
+
+
+def repeated_lines(run: Run) -> list[str]:
+    """That many negatives of the pool stand in several contexts, where they do."""
+    line = repeated_line(run.pool.manifest.get("shared_texts") or {})
+    return [f"{line} Dataset audits find that as AF211."] if line else []
 
 
 def said_lines(findings: Sequence[Finding]) -> list[str]:

@@ -10,6 +10,7 @@ from swag_af.cli.saying import say
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import several
 from swag_af.data.pool.options import PoolOptions, TagOptions
+from swag_af.data.pool.sharing import repeated_line
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.urls import command
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
@@ -186,6 +187,8 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
             + ". A filter that has met a gold as a negative avoids it, so accuracies below chance are to be expected, "
             "and mean nothing good."
         )
+    if line := repeated_line(shared):
+        lines.append(f"Warning: {line} Give each context negatives of its own where you can.")
     return lines
 
 

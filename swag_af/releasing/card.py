@@ -15,6 +15,7 @@ from swag_af.data.errors import several
 from swag_af.data.findings import read_audits
 from swag_af.data.percent import in_percent
 from swag_af.data.pool.guarded import ROWS_DROPPED, guard_counts, guard_rows
+from swag_af.data.pool.sharing import repeated_line
 from swag_af.data.run import Run, verb_manifest
 from swag_af.data.text.lengths import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
@@ -219,6 +220,7 @@ def _construction(run: Run) -> list[str]:
     ]
     if shared := manifest.get("shared_texts", {}).get("n_golds_among_negatives"):
         lines.append(f"{shared:,} candidate negatives are the gold of another context.")
+    lines += filter(None, [repeated_line(manifest.get("shared_texts", {}))])
     is_normalised = (manifest.get("made_by") or {}).get("normalise", False)
     warned = warning_lines(manifest.get("surface", []), normalised=is_normalised)
     lines += [f"Warned of before filtering: {line}" for line in warned[:-1]]

@@ -11,6 +11,7 @@ from swag_af.auditing.summary import (
     audit_rows,
     below_lines,
     marked,
+    repeated_lines,
     share,
     with_interval,
 )
@@ -92,7 +93,7 @@ def style_section(dataset: Dataset) -> list[str]:
             "being alike." + ("" if run.matching or dataset.is_drawn else _MARKED),
             "",
             *markdown_table(style_rows(run, style)),
-            *(part for line in below_lines(run, style.findings) for part in ("", line)),
+            *(part for line in (*below_lines(run, style.findings), *repeated_lines(run)) for part in ("", line)),
         ]
     lines += [part for name, why in style.left_out for part in ("", f"`{name}` was left out: {why}")]
     return [*lines, "", "Not asked:", "", *bullets(_not_asked(dataset))]
@@ -120,7 +121,7 @@ def style_lines(run: Run, style: Style) -> list[str]:
     left_out = [f"audit filter {name} was left out: {why}" for name, why in style.left_out]
     if not style.findings:
         return [style_in_short(run, style), *left_out]
-    below = below_lines(run, style.findings)
+    below = [*below_lines(run, style.findings), *repeated_lines(run)]
     return [
         "What style gives away in these questions:",
         "",

@@ -13,6 +13,7 @@ from swag_af.auditing.summary import (
     below_lines,
     comparison_lines,
     not_asked,
+    repeated_lines,
     said_lines,
     unseen_lines,
 )
@@ -144,11 +145,11 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
     if not findings:
         return []
     compared, below = comparison_lines(run, findings), below_lines(run, findings)
-    told = [*unseen_lines(run), *said_lines(findings)]
+    told = [*repeated_lines(run), *unseen_lines(run), *said_lines(findings)]
     return [
         *table(audit_rows(run, findings)),
         "",
-        f"(fresh filters, fitted and scored on different groups: videos, and contexts that share texts; chance is "
+        "(fresh filters, fitted and scored on different groups: videos, and contexts that share a sentence; chance is "
         f"{run.chance:.3f})",
         *(["", *compared] if compared else []),
         *(["", *below] if below else []),

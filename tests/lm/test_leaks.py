@@ -1,6 +1,8 @@
 """Claims tried by leaking on purpose: folds renamed, sentences copied, golds recycled. Nothing leaks, or it is told."""
 
 import json
+import warnings
+from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -8,11 +10,15 @@ import numpy as np
 import pytest
 from conftest import TINY, make_contexts_of
 
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.captions.context_set import read_contexts, read_dropped, write_contexts
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.folds import FoldMap
+from swag_af.data.pool import sharing as sharing_module
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import pool as build
@@ -21,6 +27,7 @@ from swag_af.lm.lstm import lazy as lazy_module
 from swag_af.lm.lstm import scorer as scorer_module
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.lm.verb import generate
+from swag_af.reporting.text import audit_lines
 
 NEGATIVES = ["walks to the old car.", "sings in the rain."]
 
@@ -212,6 +219,8 @@ def test_recycled_golds_are_counted_and_told_to_be_beyond_keeping_together():
         "n_golds_among_negatives": 120,
         "n_rows_apart_by_gold": 40,
         "kept_together": False,
+        "n_negatives": 120,
+        "n_repeated_negatives": 0,
     }
 
 
@@ -237,3 +246,54 @@ def test_what_is_counted_of_recycled_golds_is_what_a_slow_look_counts():
     told = {i for i, row in enumerate(kept) if any(n in golds for n in row)}
     told |= {i for i, gold in enumerate(golds) if any(gold in row for row in kept)}
     assert (shared["n_golds_among_negatives"], shared["n_rows"]) == (n_recycled, len(told))
+    times = Counter(n for row in kept for n in row if n not in golds)
+    assert shared["n_negatives"] == sum(map(len, kept))
+    assert shared["n_repeated_negatives"] == sum(n for n in times.values() if n > 1)
+
+
+def test_the_verb_pool_counts_what_from_texts_counts(tmp_path: Path):
+    """Its blocks come from disk, one after another."""
+    contexts = make_contexts_of(40, n_videos=20)
+    write_jsonl(tmp_path / "mine.jsonl", rows_of(contexts))
+    made = build(PoolOptions((tmp_path / "mine.jsonl",), tmp_path / "pool", tagger="none"))
+    here = CandidatePool.from_texts([replace(c, fold=0) for c in contexts], [NEGATIVES] * 40)
+    assert made.manifest["shared_texts"] == here.manifest["shared_texts"]
+    assert made.manifest["shared_texts"]["n_repeated_negatives"] == 80
+
+
+def test_repeated_negatives_beyond_a_limit_are_counted_in_part(monkeypatch: pytest.MonkeyPatch):
+    contexts = [Context(f"Line {i}.", "He", f"does thing {i}.", video=f"v{i}") for i in range(400)]
+    negatives = [
+        [f"sings song {i} {k}." for k in range(6)] + [f"eats {(i + k) % 200}." for k in range(6)] for i in range(400)
+    ]
+    whole = CandidatePool.from_texts(contexts, negatives).manifest["shared_texts"]
+    assert (whole["n_negatives"], whole["n_repeated_negatives"]) == (4800, 2400)
+    monkeypatch.setattr(sharing_module, "_MOST_LOOKED_AT", 1500)
+    part = CandidatePool.from_texts(contexts, negatives).manifest["shared_texts"]
+    assert part["n_repeated_negatives"] == pytest.approx(2400, rel=0.3)
+
+
+def bank(n: int, *, is_reused: bool) -> CandidatePool:
+    """Gold and negatives are drawn alike, from words that say nothing; negatives perhaps from a few that all share."""
+    rng = np.random.default_rng(3)
+    texts = iter(" ".join(rng.choice([f"w{i}" for i in range(900)], 8)) for _ in range(20 * n))
+    contexts = [Context(f"Line {i}.", "He", next(texts), video=f"v{i}") for i in range(n)]
+    shared = [next(texts) for _ in range(n)]
+    negatives = [
+        [shared[k] for k in rng.choice(n, 4, replace=False)] if is_reused else [next(texts) for _ in range(4)]
+        for _ in range(n)
+    ]
+    return CandidatePool.from_texts(contexts, negatives)
+
+
+@pytest.mark.parametrize("is_reused", [False, True])
+def test_negatives_of_a_bank_give_gold_away_and_are_told(is_reused: bool):
+    """A fresh filter found gold in 80 % of such rows, chance 20, and nothing said that style was not the reason."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        made = bank(200, is_reused=is_reused)
+    run = filter_pool(made, "ngrams", AFOptions(iterations=1, n_negatives=4))
+    found = audit_run(run, AuditPlan([0], ["ngrams"]))
+    assert found[0].accuracy > 0.6 if is_reused else found[0].accuracy < 0.4, "there is no other way to tell gold"
+    texts = ["\n".join(audit_lines(run, found)), " ".join(str(one.message) for one in warned)]
+    assert ["stand in several contexts" in text for text in texts] == [is_reused, is_reused]

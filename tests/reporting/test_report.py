@@ -21,7 +21,7 @@ from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import parse
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl
+from swag_af.data.logs import read_log
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
@@ -347,7 +347,7 @@ def legend_of_ranks(run: Run, folder: Path) -> list[str]:
 
 def test_audits_are_read_once_for_a_page(audited: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    monkeypatch.setattr("swag_af.data.findings.read_jsonl", lambda path: read.append(path) or read_jsonl(path))
+    monkeypatch.setattr("swag_af.data.findings.read_log", lambda path: read.append(path) or read_log(path))
     write_report(audited, tmp_path / "page.html")
     assert len(read) == 1
 
