@@ -944,7 +944,10 @@ def test_the_document_is_what_its_results_give() -> None:
     assert part_of(text) == document(read_results(kept), command.KEPT)
 
 
-@pytest.mark.parametrize("size", ["small", "many", "large", "full"])
+SIZES = ("small", "many", "large", "full")
+
+
+@pytest.mark.parametrize("size", SIZES)
 def test_the_document_of_a_size_is_what_its_results_give(size: str) -> None:
     folder = DOCS / command.KEPT / size
     text = (folder / "README.md").read_text(encoding="utf-8")
@@ -971,10 +974,34 @@ def test_what_is_said_in_words_quotes_the_tables() -> None:
     text = (DOCS / command.DOCUMENT).read_text(encoding="utf-8")
     words = text.split("## What holds so far")[1].split("## The experiment")[0]
     elsewhere = {"31.2", "30.4", "34.6", "34.8"}  # the paper's perplexities; an audit that is not in the record yet
-    number = r"(?<![\d.])[-+]?\d+\.\d+"
-    figures = set(re.findall(rf"{number} to {number}|{number} ± {number}|{number}", words)) - elsewhere
+    figures = figures_in(words) - elsewhere
     assert len(figures) > 100
-    assert not {one for one in figures if not re.search(rf"(?<![\d.]){re.escape(one)}(?!\d)", part_of(text))}
+    assert not {one for one in figures if not stands_in(one, part_of(text))}
+
+
+NUMBER = r"(?<![\d.])[-+]?\d+\.\d+"
+
+
+def figures_in(words: str) -> set[str]:
+    """Every number with a decimal, and every interval."""
+    return set(re.findall(rf"{NUMBER} to {NUMBER}|{NUMBER} ± {NUMBER}|{NUMBER}", words))
+
+
+def stands_in(figure: str, tables: str) -> bool:
+    """Whether it is there, and not a part of another."""
+    return re.search(rf"(?<![\d.]){re.escape(figure)}(?!\d)", tables) is not None
+
+
+def test_what_is_said_in_short_and_on_the_pages_of_sizes_quotes_the_tables() -> None:
+    """Those of any size; of a range, which need not be an interval, both ends."""
+    text = (DOCS / command.DOCUMENT).read_text(encoding="utf-8")
+    pages = [(DOCS / command.KEPT / size / "README.md").read_text(encoding="utf-8") for size in SIZES]
+    tables = "".join(map(part_of, (text, *pages)))
+    said = [text.split("## How to read this page")[0], *(page.replace(part_of(page), "") for page in pages)]
+    assert [len(figures_in(words)) > 10 for words in said] == [True] * 5
+    for words in said:
+        made_up = [one for one in figures_in(words) if not stands_in(one, tables)]
+        assert not [end for one in made_up for end in re.findall(NUMBER, one) if not stands_in(end, tables)]
 
 
 def test_the_whole_document_is_written_from_results(tiny: Setting) -> None:
