@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -74,16 +75,17 @@ def check_manifest(manifest: Any, path: Path, kind: str | None = None) -> dict[s
     return manifest
 
 
-def check_ours(folder: Path, *names: str) -> None:
-    """As `check_output`, for a folder that is begun, or gone on with: InputError where it was begun by nobody of ours
-    and has what would be written over, files or folders of these `names`."""
+def check_ours(verb: str, folder: Path, *left: str) -> None:
+    """As `check_output`, for a folder that `verb` begins or goes on with: InputError where it has something of others.
+
+    It is known by its manifest; before that is written, a run that was killed leaves hidden files and those whose names
+    match one of the patterns in `left`, and nothing else may be there.
+    """
     check_output(folder, force=True, folder=True)
-    theirs = [name for name in names if (folder / name).exists()]
-    if theirs and not (folder / MANIFEST).exists():
-        raise InputError(
-            f"{folder}: {', '.join(theirs)} would be written over, and {'is' if len(theirs) == 1 else 'are'} none of "
-            "ours, for there is no manifest. Choose another --out."
-        )
+    if folder.exists() and not (folder / MANIFEST).exists():
+        patterns = (".*", *left)
+        if not all(any(fnmatchcase(one.name, pattern) for pattern in patterns) for one in folder.iterdir()):
+            raise made_by_others(verb, folder)
 
 
 def check_replaceable(folder: Path, kind: str, *, force: bool) -> None:

@@ -30,8 +30,8 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import FilteredRun, MatchedRun, Matching, check_record, parse_record
 from swag_af.data.urls import ROOTS, command, is_url, link
 
-WRITTEN = ("log.jsonl", "timing.jsonl", "replacements", "audits.jsonl", "curve.png", "curve.svg", "report.html")
-"""What stands in the folder of a run that has begun, and would replace what somebody else has there."""
+BEGUN = ("pool", "start.npy")
+"""What stands in the folder of a run before its manifest, and so may be there of one that was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def begin_run(
 def _is_untouched(path: Path, manifest: Mapping[str, Any]) -> bool:
     """Whether the run in `path` has iterations planned, and nothing but what `begin_run` writes."""
     made = {one.name for one in path.iterdir() if not one.name.startswith(".")}
-    return bool(manifest.get("n_planned")) and made <= {MANIFEST, "start.npy", "pool"}
+    return bool(manifest.get("n_planned")) and made <= {MANIFEST, *BEGUN}
 
 
 def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[str, Any]) -> None:

@@ -37,7 +37,6 @@ from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
     FEATURES,
     SHARDS,
-    VOCABULARY,
     finish_pool,
     pad,
     read_shard_entry,
@@ -140,7 +139,8 @@ class Job:
 
 def prepare(options: GenerateOptions) -> Job:
     """Read and check all that can be checked before any model is trained or loaded."""
-    check_ours(options.out, VOCABULARY, SHARDS)
+    models_in_pool = [options.lms.name] if options.lms.absolute().parent == options.out.absolute() else []
+    check_ours("generate", options.out, *models_in_pool)
     every_context = read_contexts(options.contexts)
     positions = positions_of(every_context, options)
     contexts = [every_context[i] for i in positions]

@@ -33,6 +33,9 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
 
+BEGUN = ("vocabulary.tsv", FOLDS)
+"""What stands in the folder of models before its manifest, and so may be there of a run that was killed."""
+
 
 def open_lm_folder(
     path: Path,

@@ -18,14 +18,15 @@ import torch
 
 from swag_af.data.captions.context_set import read_contexts, read_dropped
 from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import check_output, remove, remove_leftovers
+from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.locks import alone
-from swag_af.data.manifests import MANIFEST, read_manifest
+from swag_af.data.manifests import MANIFEST, check_ours, read_manifest
 from swag_af.data.progress import note, progress
 from swag_af.data.scale import run_blocks
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.books import Books, book_hashes, books_corpus, find_books, read_books
 from swag_af.lm.lstm.checkpoints import (
+    BEGUN,
     fold_path,
     is_finished,
     is_trained,
@@ -64,7 +65,7 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
 
     Other runs may train into the same folder: a model that one of them is at work on is waited for, not trained twice.
     """
-    check_output(options.out, force=True, folder=True)
+    check_ours("train-lm", options.out, *BEGUN)
     corpora = _Corpora(options)
     folds = corpora.folds_asked()
     if not options.where.is_remote:

@@ -12,7 +12,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import remove_leftovers
 from swag_af.data.manifests import check_ours, check_same, read_manifest, sha256_file, shortened, write_manifest
 from swag_af.data.own_code import recorded, source_of
-from swag_af.data.pool.folder import NO_TAGGER, SHARDS, VOCABULARY
+from swag_af.data.pool.folder import NO_TAGGER
 from swag_af.data.records import GeneratorRecord
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.text.normalise import normalise
@@ -54,7 +54,7 @@ class Job:
 
 def prepare(options: GenerateOptions) -> Job:
     """Read and check all that can be checked before anything is generated."""
-    check_ours(options.out, VOCABULARY, SHARDS, DROPPED)
+    check_ours("generate", options.out, "answers*.jsonl", JOURNAL)
     every = read_contexts(options.contexts)
     positions = positions_of(every, options)
     contexts = [every[i] for i in positions]

@@ -24,7 +24,7 @@ from swag_af.data.own_code import is_own
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
-from swag_af.data.run import WRITTEN, Run, begin_run
+from swag_af.data.run import BEGUN, Run, begin_run
 from swag_af.data.splits import check_split
 from swag_af.filters.contract import Filter, check_is_filter, settings_of
 from swag_af.filters.registry import make_filter
@@ -69,7 +69,7 @@ def filter_pool(
     check_workers(pool, rules, workers, path)
     total = options.iterations or len(rules.schedule)
     if path is not None:
-        check_ours(path, *WRITTEN)
+        check_ours("filter", path, *BEGUN)
     with alone(path / MANIFEST, waits=False, called=path) if path else nullcontext():
         run = _begun(pool, phases, rules, path, total, made_by)
         _go_on(run, phases, rules, workers, total, after_iteration, is_enough)

@@ -1,5 +1,6 @@
 """Folds that stay, with a filter each: never fitted on what it scores, resumable to the same bytes, and cheaper."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import HOST
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Run
@@ -324,9 +326,9 @@ def made_up(signal: float, n: int = 120) -> CandidatePool:
     return CandidatePool.from_texts(contexts, [["runs .", "falls .", "sings ."]] * n, features=list(features))
 
 
-@pytest.mark.parametrize("theirs", ["log.jsonl", "report.html", "pool"])
+@pytest.mark.parametrize("theirs", ["log.jsonl", "thesis.txt", "pool"])
 def test_a_run_is_not_begun_over_somebody_elses_files(theirs: str, pool: CandidatePool, tmp_path: Path) -> None:
-    """They were written over, and a pool in the folder replaced by the one that was filtered."""
+    """They were written over, or came to lie among those of a run; and a pool in the folder was replaced."""
     out, options = tmp_path / "run", replace(OPTIONS, iterations=2)
     out.mkdir()
     if theirs == "pool":
@@ -336,6 +338,17 @@ def test_a_run_is_not_begun_over_somebody_elses_files(theirs: str, pool: Candida
     else:
         (out / theirs).write_text("mine")
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    with pytest.raises(InputError, match=r"would be written over|another pool than the one"):
+    with pytest.raises(InputError, match=r"was not made by filter|another pool than the one"):
         filter_pool(pool, "mlp", options, out=out)
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_that_was_killed_before_its_manifest_is_begun_again(pool: CandidatePool, tmp_path: Path) -> None:
+    options = replace(OPTIONS, iterations=2)
+    filter_pool(pool, "mlp", options, out=tmp_path / "straight")
+    killed = tmp_path / "killed"
+    shutil.copytree(tmp_path / "straight/pool", killed / "pool")
+    shutil.copy(tmp_path / "straight/start.npy", killed)
+    (killed / f".manifest.json.{HOST}.999999999.tmp").write_text("{")
+    filter_pool(pool, "mlp", options, out=killed)
+    assert files_of(killed) == files_of(tmp_path / "straight")

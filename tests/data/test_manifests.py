@@ -57,19 +57,21 @@ def test_the_hash_of_a_list_needs_no_list(values):
     assert manifests.sha256_json_list(iter(values)) == manifests.sha256_json(values)
 
 
-def test_a_folder_of_somebody_elses_files_is_not_written_over(tmp_path: Path) -> None:
+def test_a_folder_of_somebody_elses_files_is_not_begun_in(tmp_path: Path) -> None:
+    manifests.check_ours("filter", tmp_path / "new")
+    for name in (".start.npy.host.7.tmp", "start.npy", "answers.2-of-8.jsonl"):  # left by a start that was killed
+        (tmp_path / name).write_text("ours")
+    manifests.check_ours("filter", tmp_path, "start.npy", "answers*.jsonl")
     (tmp_path / "notes.txt").write_text("mine")
-    manifests.check_ours(tmp_path, "log.jsonl")  # what is not written over may stay
-    (tmp_path / "log.jsonl").write_text("mine")
-    with pytest.raises(InputError, match=r"log\.jsonl would be written over, and is none of ours"):
-        manifests.check_ours(tmp_path, "log.jsonl", "curve.png")
+    with pytest.raises(InputError, match="this is there, and was not made by filter"):
+        manifests.check_ours("filter", tmp_path, "start.npy", "answers*.jsonl")
     manifests.write_manifest(tmp_path, "run", {})
-    manifests.check_ours(tmp_path, "log.jsonl")
+    manifests.check_ours("filter", tmp_path)  # notes on a run may stay with it
     (tmp_path / "link").symlink_to(tmp_path / "nothing")
     with pytest.raises(InputError, match="link: a link to what is not there"):
-        manifests.check_ours(tmp_path / "link")
+        manifests.check_ours("filter", tmp_path / "link")
     with pytest.raises(InputError, match="this is a file, and a folder is to be written"):
-        manifests.check_ours(tmp_path / "notes.txt")
+        manifests.check_ours("filter", tmp_path / "notes.txt")
 
 
 def test_what_force_would_not_replace_is_not_said_to_be_replaceable(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.lm.lstm import fitting, telling
-from swag_af.lm.lstm.checkpoints import fold_path, load_fold, new_model
+from swag_af.lm.lstm.checkpoints import fold_path, is_trained, load_fold, new_model
 from swag_af.lm.lstm.corpus import directions
 from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
 from swag_af.lm.lstm.reader import OutputLayer, Reader
@@ -430,3 +430,18 @@ def test_a_bad_book_is_refused_before_the_folder_is_begun(contexts_path, tmp_pat
     with pytest.raises(InputError, match="not UTF-8"):
         train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", lm=TINY, pretrain=(book,)))
     assert not (tmp_path / "lms").exists()
+
+
+def test_models_are_not_begun_among_somebody_elses_files_but_after_a_kill(contexts_path, pretrained, tmp_path):
+    """They came to lie beside a thesis; a vocabulary and folds without a manifest are left by a run that was killed."""
+    theirs, killed = tmp_path / "theirs", tmp_path / "killed"
+    for folder in (theirs, killed):
+        folder.mkdir()
+    (theirs / "thesis.txt").write_text("mine")
+    for name in ("vocabulary.tsv", "folds.json"):
+        shutil.copy(pretrained / name, killed)
+    with pytest.raises(InputError, match="was not made by train-lm"):
+        train_lm(TrainLMOptions(contexts_path, theirs, (0,), lm=TINY))
+    assert [one.name for one in theirs.iterdir()] == ["thesis.txt"]
+    train_lm(TrainLMOptions(contexts_path, killed, (0,), lm=TINY))
+    assert is_trained(killed, 0)
