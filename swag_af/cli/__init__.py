@@ -4,6 +4,7 @@ Reading order (each file imports only those named before it):
 
     options    the options of `show` and `demo`
     layout     help, folded between words
+    homes      the home folder in paths
     storing    which verbs take addresses in object stores
     saying     what a verb prints, safe for a terminal
     following  which command to run next

@@ -22,6 +22,7 @@ import swag_af
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
+from swag_af.cli.homes import path_of, paths_from_home
 from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.cli.saying import say
@@ -240,7 +241,7 @@ def parse(arguments: Sequence[str]) -> Any:
     for words in ways:
         errors = io.StringIO()
         try:
-            with contextlib.redirect_stderr(errors), folded_help():
+            with contextlib.redirect_stderr(errors), folded_help(), paths_from_home():
                 made: Any = tyro.cli(
                     VERBS[verb][0],
                     prog=f"swag-af {verb}",
@@ -339,7 +340,7 @@ def _with_config(verb: str, arguments: list[str]) -> list[list[str]]:
     named = inline or arguments[at + 1]
     if "://" in named:
         raise InputError(f"--config {named}: read from this machine alone. Copy it here, and name the copy.")
-    path = Path(named)
+    path = path_of(named)
     rest = arguments[:at] + arguments[at + (1 if inline else 2) :]
     if any(argument.partition("=")[0] == "--config" for argument in rest):
         raise InputError("--config: given twice. Put both into one file.")

@@ -747,6 +747,17 @@ def test_a_flag_spelt_with_underscores_wins_too(tmp_path: Path) -> None:
     assert parse(["filter", "--config", str(tmp_path / "c.toml"), "--n_easy", "3"]).af.n_easy == 3
 
 
+def test_a_tilde_that_the_shell_leaves_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of `--out=~/run` a folder of the name `~` was made."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "filter.toml").write_text('lms = "~/lms"\nreuse = ["~/a", "b~"]')
+    options = parse(["generate", "~/c.jsonl", "--out=~/pool", "--config=~/filter.toml"])
+    assert (options.contexts, options.out, options.lms) == tuple(tmp_path / name for name in ("c.jsonl", "pool", "lms"))
+    assert options.reuse == (tmp_path / "a", Path("b~"))
+    for word in ("./~/pool", "s3://bucket/~/pool", "~no-such-user/pool"):
+        assert parse(["filter", word, f"--out={word}"]).out == Path(word)
+
+
 def test_a_config_may_hold_a_table_a_verb(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text("[release]\nrun = 'r'\n[filter]\npool = 'p'\nseed = 4\n")
     config = str(tmp_path / "c.toml")
