@@ -2,8 +2,9 @@
 
 An n-gram counts once where it occurs several times. Of classes the unit is a text that contains it, and chance the
 share of the class. Of choices the unit is a question in which some options contain it and others do not: if all do, it
-tells nothing. It goes with gold where gold contains it; chance is the mean share of the options that do. What an n-gram
-does together with others is not asked.
+tells nothing. It goes with gold where gold contains it; chance is the mean share of the options that do. Copies of an
+instance count once: the same in all that was read, gold too, and in one group. What an n-gram does together with others
+is not asked.
 
 Letters: `E` occurrences (a unit and an n-gram in it), `G` n-grams that are tested.
 """
@@ -18,9 +19,10 @@ from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.outcome import Association
 from swag_af.auditing.single.significance import LEVEL, adjusted
 from swag_af.auditing.single.tables import Seen, TokenTable, ngram_ids, token_table
-from swag_af.data.instances.grouping import Groups
+from swag_af.data.instances.grouping import Groups, same_as
 from swag_af.data.instances.instances import Instances
 from swag_af.data.percent import in_percent
+from swag_af.data.text.wording import comparable
 
 N_MAX = 3
 """Tokens of the longest n-grams."""
@@ -46,6 +48,8 @@ class Occurrences:
     """(E,) options of the instance that contain it; 1 of classes."""
     in_gold: np.ndarray
     """(E,) whether gold contains it; of classes True, and nothing that a label decides."""
+    counted: np.ndarray
+    """(N,) the instances that count: of copies one."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ def word_associations(
     tokens that occur in MIN_COUNT units, with all labels. The strongest is that with the largest absolute z. `seen` as
     of `occurrences`.
     """
-    found = occurrences(instances, seen)
+    found = occurrences(instances, groups, seen)
     return _associations(found, list(label_tests(found, instances, groups)), most_q)
 
 
@@ -99,16 +103,19 @@ def _pmi(share: float, chance: float, n: int) -> float:
     return float(np.log2((share * n + chance * SMOOTHING) / (n + SMOOTHING) / chance))
 
 
-def occurrences(instances: Instances, seen: Seen | None = None) -> Occurrences:
-    """The n-grams of the options (texts) that occur in MIN_COUNT units or more, and where.
+def occurrences(instances: Instances, groups: Groups, seen: Seen | None = None) -> Occurrences:
+    """The n-grams of the options (texts) that occur in MIN_COUNT units or more, and where; without copies.
 
     `seen` are tables of the texts that were made already.
     """
     table = seen.options if seen else token_table(instances.texts.options)
+    counted = one_of_copies(instances, groups)
     spelt: list[str] = []
     parts = []
     for n, ids in enumerate(ngram_ids(table, N_MAX), start=1):
         text, ngram = _distinct(table.rows[ids >= 0], ids[ids >= 0])
+        is_counted = counted[instances.texts.rows[text]]
+        text, ngram = text[is_counted], ngram[is_counted]
         row, ngram, n_with, in_gold = _units(text, ngram, instances)
         enough = np.bincount(ngram, minlength=1) >= MIN_COUNT  # (n-grams of n tokens,)
         kept = enough[ngram]
@@ -118,7 +125,21 @@ def occurrences(instances: Instances, seen: Seen | None = None) -> Occurrences:
         rank[np.flatnonzero(enough)[order]] = len(spelt) + np.arange(len(names))
         parts.append((rank[ngram[kept]], row[kept], n_with[kept], in_gold[kept]))
         spelt += [names[i] for i in order]
-    return Occurrences(tuple(spelt), *(np.concatenate(column) for column in zip(*parts, strict=True)))
+    ngram, row, n_with, in_gold = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Occurrences(tuple(spelt), ngram, row, n_with, in_gold, counted)
+
+
+def one_of_copies(instances: Instances, groups: Groups) -> np.ndarray:
+    """(N,) whether no earlier instance of the group is the same in all that was read, gold too: in a set whose every
+    row stands twice nothing is surer. Copies that `group` leaves apart are told apart by what was not read."""
+    known: set[tuple[object, ...]] = set()
+    counted = np.ones(len(instances), bool)
+    for row, (one, number) in enumerate(zip(instances.instances, groups.numbers.tolist(), strict=True)):
+        gold = one.answer if instances.kind == "classes" else comparable(one.options[one.answer])
+        key = (number, gold, same_as(one))
+        counted[row] = key not in known
+        known.add(key)
+    return counted
 
 
 def _distinct(text: np.ndarray, ngram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -158,7 +179,8 @@ def label_tests(found: Occurrences, instances: Instances, groups: Groups) -> Ite
     for number, label in enumerate(instances.classes):
         has = labels == number
         if has.any() and not has.all():
-            yield _test(label, found, has[found.row].astype(float), np.full(len(found.row), has.mean()), groups)
+            share = np.full(len(found.row), has[found.counted].mean())
+            yield _test(label, found, has[found.row].astype(float), share, groups)
 
 
 def _test(label: str, found: Occurrences, has: np.ndarray, expected: np.ndarray, groups: Groups) -> Tests:
