@@ -66,6 +66,7 @@ class Found(NamedTuple):
 UNLABELLED = "rows have no label and were left out"
 MINUS_ONE = "of these have -1: if that is a class, say --label-base text"
 NO_TEXT = "options without a text were left out of their rows"
+BLANK = "blank options stay, since others stand behind them or the label says that they are right (AF509)"
 UNKNOWN_SOURCE = "rows do not say whether gold was found or generated in a word that is known"
 REPEATED = "rows have the {} of an earlier one, and a number behind it"
 """What a source may have that is told, and how often."""
@@ -198,6 +199,7 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
         places = there if there != tuple(range(len(there))) else ()
         names = _own_names(row, columns.endings_column, len(texts))
     tally[NO_TEXT] += sum(text is None for text in texts)
+    tally[BLANK] += sum(not text.strip() for text in options)
     if len(options) < 2:
         raise RowError(f"has {len(options)} options, where two or more are due")
     return Found(id, context, options, gold, start, places=places, names=names)

@@ -368,6 +368,16 @@ def test_options_without_a_text_are_counted(tmp_path: Path) -> None:
     assert "rows.jsonl: 3 options without a text were left out of their rows" in read(tmp_path, rows).notes
 
 
+def test_blank_options_that_stay_are_counted_beside_those_that_were_left_out(tmp_path: Path) -> None:
+    """Of a file with 4 at the ends of rows and 16 within only the 4 were told."""
+    choices = (["he", "", "she"], ["she", "he", ""], ["he", "she", " "])
+    rows = [{"question": f"Who {i}?", "choices": choices[i], "label": (0, 1, 2)[i]} for i in range(3)]
+    found = read(tmp_path, rows)
+    assert [len(one.options) for one in found.instances] == [3, 2, 3]
+    assert "rows.jsonl: 1 options without a text were left out of their rows" in found.notes
+    assert any(note.startswith("rows.jsonl: 2 blank options stay, since others stand behind") for note in found.notes)
+
+
 def test_a_list_of_one_answer_is_that_answer_and_of_several_is_refused(tmp_path: Path) -> None:
     assert read(tmp_path, labelled([0], [2], "[1]", ["B"], ["z"])).answers.tolist() == [0, 2, 1, 1, 2]
     for several in ([0, 2], "[0, 2]", ["A", "C"]):
