@@ -6,9 +6,9 @@ from typing import Any
 
 from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import check_apart, check_output, read_json, remove, write_json, write_jsonl, write_text
-from swag_af.data.manifests import check_made_by, check_manifest, check_same
+from swag_af.data.manifests import check_made_by, check_manifest
 from swag_af.data.records import parse_record
-from swag_af.diagnosing.diagnosis import measure, recorded, subject_of
+from swag_af.diagnosing.diagnosis import check_begun, measure, recorded, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis
 from swag_af.diagnosing.told import (
@@ -40,16 +40,15 @@ def diagnose(options: DiagnoseOptions) -> Diagnosis:
     folder = folder_of(options)
     _check(options, folder)
     subject = subject_of(options)
-    identity = subject.identity()
     if (folder / ABOUT).exists():
         begun = check_manifest(read_json(folder / ABOUT), folder / ABOUT, KIND)
-        check_same(begun.get("identity") or {}, identity, folder / ABOUT, "--out")
+        check_begun(begun.get("identity") or {}, subject, folder / ABOUT)
         _check_whole(folder)
     else:
         made, rows = measure(subject, folder / WORK)
         write_jsonl(folder / ROWS, map(asdict, rows))
         write_text(folder / PAGE, diagnosis_page(made, command=_command(options)))
-        write_json(folder / ABOUT, {**made.as_record(), "identity": identity})
+        write_json(folder / ABOUT, {**made.as_record(), "identity": subject.identity()})
     remove(folder / WORK)
     if options.json is not None:
         write_json(options.json, read_json(folder / ABOUT))

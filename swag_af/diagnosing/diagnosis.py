@@ -11,10 +11,12 @@ import numpy as np
 
 from swag_af.auditing.audit import usable_filters
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import as_read, begin_folder, read_manifest, sha256_json
+from swag_af.data.files import read_json
+from swag_af.data.manifests import BEGUN, as_read, begin_folder, check_same, read_manifest, sha256_json
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
+from swag_af.data.urls import command
 from swag_af.diagnosing.agreement import Agreement, agreements
 from swag_af.diagnosing.figures import renumbered
 from swag_af.diagnosing.fits import Curve, Fits, curves, sample
@@ -72,6 +74,23 @@ class Subject:
             "options": recorded(self.options),
             "swag_af": version("swag-af"),
         }
+
+
+def check_begun(begun: Mapping[str, Any], subject: Subject, path: Path) -> None:
+    """Raise InputError where the file at `path` says that a diagnosis was `begun` of another run, pool or options than
+    those of `subject`; of a pool that is the same but for its guards, how to have it back."""
+    identity = subject.identity()
+    if [name for name, value in as_read(identity).items() if begun.get(name) != value] == ["pool"]:
+        pool, advice = subject.run.pool, "Guard it as it was, "
+        assert pool.path is not None, "a run that was opened has its pool on disk"
+        place = pool.path.resolve()  # the run says where from its own folder: run/../pool
+        if begun["pool"] == pool.unguarded_identity:
+            advice = f"`{command('guard', place, '--by', 'none')}` makes it what it was; run that, "
+        raise InputError(
+            f"{path}: begun when {place} had other guards, or none: `swag-af guard` changed the pool since. {advice}"
+            f"choose another --out, or remove {path.parent}."
+        )
+    check_same(begun, identity, path, "--out")
 
 
 def recorded(options: DiagnoseOptions) -> dict[str, Any]:
@@ -205,6 +224,8 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
     Scores are kept in `folder` as soon as they are there; what a killed run with the same options left is gone on with.
     Raises InputError where the folder was begun for something else.
     """
+    if (folder / BEGUN).exists():
+        check_begun(read_json(folder / BEGUN), subject, folder / BEGUN)
     begin_folder(folder, subject.identity())
     run, n_seeds = subject.run, subject.options.seeds
     assigned = run.assignment()[subject.rows].astype(np.int64)

@@ -7,6 +7,9 @@ from conftest import FeatureFilter, make_pool
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
+from swag_af.cli.diagnosing import diagnose
+from swag_af.data.errors import InputError
+from swag_af.data.manifests import begin_folder
 from swag_af.data.run import open_run
 from swag_af.diagnosing.diagnosis import subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -49,3 +52,25 @@ def test_guards_that_were_changed_or_removed_since_are_told_as_such(
     assert f"The guards of the pool were {became} after the run began" in told
     assert ("which ignored them" in told) is ignore_guard
     assert ("some of them may have been out of the run" in told) is not ignore_guard
+
+
+@pytest.mark.parametrize("by", ["words", "none"])
+def test_a_diagnosis_of_a_pool_that_was_guarded_since_says_so(by: str, tmp_path: Path) -> None:
+    """It said that it was begun with another pool, and to repeat the first command, which this was."""
+    pool, options = tmp_path / "pool", DiagnoseOptions(tmp_path / "run", filters="bow")
+    made = make_pool().save(pool)
+    if by == "none":
+        made = guard(GuardOptions(pool, "words"))
+    filter_pool(made, FeatureFilter(), AFOptions(iterations=2, n_negatives=9), out=tmp_path / "run")
+    begin_folder(tmp_path / "run/diagnosis/fits", subject_of(options).identity())
+    guard(GuardOptions(pool, by))
+    advice = {
+        "words": rf"`swag-af guard {pool} --by none` makes it what it was; run that",
+        "none": "Guard it as it was",
+    }
+    said = rf"begun when {pool} had other guards, or none: .* {advice[by]}, choose another --out, or"
+    with pytest.raises(InputError, match=said):
+        diagnose(options)
+    if by == "words":
+        guard(GuardOptions(pool, "none"))
+        assert diagnose(options).n
