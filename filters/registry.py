@@ -127,7 +127,11 @@ def parse_schedule(text: str) -> tuple[tuple[str, int], ...]:
     phases = []
     for part in split_names(text):
         name, _, count = part.strip().rpartition(":")
-        if not name or not count.isdecimal() or int(count) < 1:
+        if name and count.isdecimal() and int(count) < 1:
+            raise InputError(
+                f"--schedule {text}: {part.strip()!r}: COUNT is 1 or more. Leave out a filter that has none."
+            )
+        if not name or not count.isdecimal():
             raise InputError(
                 f"--schedule {text}: {part.strip()!r} is not NAME:COUNT. Write it like mlp:100,ensemble:40."
             )

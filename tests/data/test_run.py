@@ -349,10 +349,16 @@ def test_a_schedule_is_names_and_counts() -> None:
     assert parse_schedule("mlp:100, my.module:Class:4") == (("mlp", 100), ("my.module:Class", 4))
 
 
-@pytest.mark.parametrize("text", ["", "mlp", "mlp:", ":3", "mlp:0", "mlp:-1", "mlp:1.5", "mlp:3,"])
+@pytest.mark.parametrize("text", ["", "mlp", "mlp:", ":3", "mlp:-1", "mlp:1.5", "mlp:3,"])
 def test_a_schedule_of_anything_else_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="NAME:COUNT"):
         parse_schedule(text)
+
+
+def test_a_phase_of_no_iterations_is_refused_as_such() -> None:
+    """It was told not to be NAME:COUNT, which it is."""
+    with pytest.raises(InputError, match="'bow:0': COUNT is 1 or more"):
+        parse_schedule("mlp:2,bow:0")
 
 
 def test_a_run_and_its_pool_move_together(straight: Run, tmp_path: Path) -> None:
