@@ -10,7 +10,12 @@ if TYPE_CHECKING:  # the help of all verbs is printed without it
 
 
 def path_of(word: str) -> Path:
-    """The path that `word` names, a leading `~` or `~USER` being the home folder; `./~` is a file of that name."""
+    """The path that `word` names, a leading `~` or `~USER` being the home folder; `./~` is a file of that name.
+
+    Raises ValueError for an empty word, which a variable of the shell may be that is not set: it is no `.`.
+    """
+    if not word:
+        raise ValueError("empty, and a path is due")
     return Path(os.path.expanduser(word))  # not Path.expanduser: of a path, `./` is gone
 
 

@@ -335,9 +335,9 @@ def _with_config(verb: str, arguments: list[str]) -> list[list[str]]:
     if at is None:
         return [arguments]
     inline = arguments[at].partition("=")[2]
-    if not inline and at + 1 >= len(arguments):
+    named = inline or (arguments[at + 1] if at + 1 < len(arguments) else "")
+    if not named:
         raise InputError("--config: no file given. Name a TOML file after it.")
-    named = inline or arguments[at + 1]
     if "://" in named:
         raise InputError(f"--config {named}: read from this machine alone. Copy it here, and name the copy.")
     path = path_of(named)

@@ -758,6 +758,15 @@ def test_a_tilde_that_the_shell_leaves_is_the_home_folder(tmp_path: Path, monkey
         assert parse(["filter", word, f"--out={word}"]).out == Path(word)
 
 
+@pytest.mark.parametrize("words", [["pool", "--out", ""], ["pool", "--out="], [""]])
+def test_an_empty_path_is_refused_as_such(words: list[str]) -> None:
+    """It was taken for the working folder, as where a variable of the shell is not set."""
+    with pytest.raises(InputError, match="empty, and a path is due"):
+        parse(["filter", *words])
+    with pytest.raises(InputError, match="--config: no file given"):
+        parse(["filter", "pool", "--config", ""])
+
+
 def test_a_config_may_hold_a_table_a_verb(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text("[release]\nrun = 'r'\n[filter]\npool = 'p'\nseed = 4\n")
     config = str(tmp_path / "c.toml")
