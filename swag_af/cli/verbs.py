@@ -187,7 +187,7 @@ def release(options: ReleaseOptions) -> None:
     say(
         f"{several(len(dataset.questions), 'question')}: "
         + ", ".join(f"{split} {n:,}" for split, n in dataset.sizes.items()),
-        f"{several(len(dataset.group_sizes), 'group')} of {several(dataset.n_videos, 'video')} stay together",
+        f"{dataset.kept_together} stay together",
     )
     if dataset.opinions is None:
         say("Nobody has judged these endings; the card says so. `swag-af verify serve` asks people.")

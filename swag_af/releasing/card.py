@@ -203,8 +203,7 @@ def _together(dataset: Dataset) -> str:
         "of the contexts or fewer hang together, or 20 of few), and where their lower-cased tokens (first sentence, "
         f"start and gold) have a Jaccard similarity of 3-grams of {dataset.options.near_duplicates:g} or "
         f"more{without_phrases(dataset)}. That "
-        f"makes {several(len(dataset.group_sizes), 'group')} of {several(dataset.n_videos, 'video')}; the largest has "
-        f"{several(dataset.group_sizes[0], 'context')}."
+        f"makes {dataset.kept_together}; the largest has {several(dataset.group_sizes[0], 'context')}."
     )
 
 

@@ -91,6 +91,15 @@ class Dataset:
         return len({question.video for question in self.questions})
 
     @property
+    def kept_together(self) -> str:
+        """How many groups must share a split, and of what: `12 groups of 40 videos`, or of contexts where none names a
+        video, whose ids stand for videos then."""
+        of = several(self.n_videos, "video")
+        if all(context.video == context.id for context in self.run.pool.contexts):
+            of = several(sum(self.group_sizes), "context")
+        return f"{several(len(self.group_sizes), 'group')} of {of}"
+
+    @property
     def n_generated(self) -> int:
         """Number of second examples, whose answer is generated."""
         return sum(question.example.is_generated for question in self.questions)

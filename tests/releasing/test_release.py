@@ -215,6 +215,21 @@ def odd_run(folder: Path, gold: str) -> Run:
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_data_without_videos_are_not_said_to_have_some(tmp_path: Path, no_curve: None) -> None:
+    """The ids of contexts stand for videos there, and were counted as such."""
+    named = odd_run(tmp_path / "named", "takes it")
+    contexts = [replace(context, video="") for context in named.pool.contexts]
+    negatives = [row[1:] for row in named.pool.texts(np.tile(np.arange(7), (40, 1)))]
+    pool = CandidatePool.from_texts(contexts, negatives)
+    unnamed = filter_pool(pool, HashFilter(), AFOptions(iterations=1, n_negatives=5), out=tmp_path / "unnamed/run")
+    for run, unit in ((named, "11 videos"), (unnamed, "40 contexts")):
+        out = run.path.parent / "dataset" if run.path else tmp_path
+        dataset = release(ReleaseOptions(run.path, out, audit="none", val_share=0.1, test_share=0.1))
+        assert dataset.kept_together.endswith(f" of {unit}")
+        assert f"{dataset.kept_together}; the largest has" in (out / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_carriage_returns_make_no_row_and_line_breaks_no_paragraph(tmp_path: Path, no_curve: None) -> None:
     run = odd_run(tmp_path, "takes it out.\n\n# Heading\n\n")
     dataset = release(ReleaseOptions(run.path, tmp_path / "made", audit="none", val_share=0.1, test_share=0.1))
