@@ -1,5 +1,6 @@
 """Work for `scale.py` that other processes can import: blocks of contexts that take a known time, and real products."""
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from swag_af.data.context import Context
 
@@ -66,8 +68,9 @@ class Work:
     def _multiply(self) -> None:
         rng = np.random.default_rng(0)
         states, weights = rng.random((256, 512), np.float32), rng.random((512, 10_000), np.float32)
-        for _ in range(max(1, round(self.seconds / PRODUCT_SECONDS))):
-            states @ weights
+        with threadpool_limits(int(os.environ["OMP_NUM_THREADS"])):  # numpy may have begun before that was set
+            for _ in range(max(1, round(self.seconds / PRODUCT_SECONDS))):
+                states @ weights
 
 
 PRODUCT_SECONDS = 0.02
