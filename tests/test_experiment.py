@@ -944,10 +944,10 @@ def test_the_document_is_what_its_results_give() -> None:
     assert part_of(text) == document(read_results(kept), command.KEPT)
 
 
-SIZES = ("small", "many", "large", "full")
+PAGES = ("small", "many", "large", "full")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", PAGES)
 def test_the_document_of_a_size_is_what_its_results_give(size: str) -> None:
     folder = DOCS / command.KEPT / size
     text = (folder / "README.md").read_text(encoding="utf-8")
@@ -995,7 +995,7 @@ def stands_in(figure: str, tables: str) -> bool:
 def test_what_is_said_in_short_and_on_the_pages_of_sizes_quotes_the_tables() -> None:
     """Those of any size; of a range, which need not be an interval, both ends."""
     text = (DOCS / command.DOCUMENT).read_text(encoding="utf-8")
-    pages = [(DOCS / command.KEPT / size / "README.md").read_text(encoding="utf-8") for size in SIZES]
+    pages = [(DOCS / command.KEPT / size / "README.md").read_text(encoding="utf-8") for size in PAGES]
     tables = "".join(map(part_of, (text, *pages)))
     said = [text.split("## How to read this page")[0], *(page.replace(part_of(page), "") for page in pages)]
     assert [len(figures_in(words)) > 10 for words in said] == [True] * 5
