@@ -72,6 +72,14 @@ class RowsJob:
         return RowsJob, (replace(self.options, reuse=()), self.device, self.precision, self.types, False)
 
 
+def generator_of(
+    options: GenerateOptions, golds: Sequence[Context], device: str, precision: Precision
+) -> LSTMGenerator:
+    """The paper's generator with the settings of the options."""
+    bounds = options.min_tokens, options.max_tokens, options.max_draws
+    return LSTMGenerator(options.lms, golds, *bounds, options.live_rows, device, precision)
+
+
 class _Rows:
     """The generator of a process."""
 
@@ -79,16 +87,7 @@ class _Rows:
         options = job.options
         self.options = options
         self.is_alone = job.is_alone
-        self.generator = LSTMGenerator(
-            options.lms,
-            (),
-            options.min_tokens,
-            options.max_tokens,
-            options.max_draws,
-            options.live_rows,
-            job.device,
-            job.precision,
-        )
+        self.generator = generator_of(options, (), job.device, job.precision)
         self.generator.types = job.types  # instead of golds
         self.tables = row_tables(options, self.generator.vocabulary)
 

@@ -9,9 +9,9 @@ from swag_af.data.context import Context
 from swag_af.data.tokens import tokenize
 from swag_af.lm.lstm.candidates import Row
 from swag_af.lm.lstm.checkpoints import is_trained
-from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.sampling import GivenUp, Rejected
 from swag_af.lm.options import GenerateOptions
+from swag_af.lm.rows import generator_of
 from swag_af.lm.verb import Job
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import pair, threads
@@ -49,7 +49,7 @@ def try_some(job: Job, fit: Sequence[Context], *, workers: int) -> Tried | None:
         max_draws=min(job.options.max_draws, _DRAWS),
     )
     given_up: dict[int, GivenUp] = {}
-    generator = _generator(job, options)
+    generator = generator_of(options, job.every_context, job.device, job.precision)
     _ = generator.types  # read from all golds, once for all blocks
     started = time.perf_counter()
     with pair(multiply) if workers == 1 else threads(1):
@@ -74,19 +74,6 @@ def try_some(job: Job, fit: Sequence[Context], *, workers: int) -> Tried | None:
         n_drawn=of_rows + in_vain,
         n_scored=0 if options.features == "lazy" else of_rows + of_contexts * len(rows) / len(some),
         seconds=seconds,
-    )
-
-
-def _generator(job: Job, options: GenerateOptions) -> LSTMGenerator:
-    return LSTMGenerator(
-        options.lms,
-        job.every_context,
-        options.min_tokens,
-        options.max_tokens,
-        options.max_draws,
-        options.live_rows,
-        job.device,
-        job.precision,
     )
 
 

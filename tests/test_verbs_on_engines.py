@@ -255,13 +255,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "verb",
-    [
-        score_endings,
-        audit_a_run,
-        *(pytest.param(verb, marks=pytest.mark.slow) for verb in (tag_endings, match_answers)),
-        *(pytest.param(verb, marks=pytest.mark.slow) for verb in (audit_questions, fit_baselines)),
-    ],
+    "verb", [score_endings, tag_endings, match_answers, audit_a_run, audit_questions, fit_baselines]
 )
 def test_a_cluster_leaves_the_bytes_of_one_process(
     verb: Verb, made: Path, tmp_path: Path, local: Any, cluster: Any, sent: list[Any]
