@@ -122,8 +122,8 @@ def _bar(label: str, unit: str, pace: _Pace) -> Iterator[Advance]:
 
         def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
             pace.add(n, kept=kept)
-            fields = {"rate": _rate(pace.rate), "left": pace.left} | ({} if note is None else {"note": note})
-            shown.update(task, completed=pace.now, **fields)  # type: ignore[arg-type]
+            fields: dict[str, Any] = {} if note is None else {"note": note}
+            shown.update(task, completed=pace.now, rate=_rate(pace.rate), left=pace.left, **fields)
 
         yield advance
 

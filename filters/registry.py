@@ -3,7 +3,7 @@
 How names are read says `swag_af.data.registry`. Imports no filter by itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -70,10 +70,12 @@ DEFAULT_AUDIT = ("ngrams", "chars", "fasttext")
 written, and fastText."""
 
 
-def make_filter(name: str, **settings: Any) -> "Filter":
-    """A new, unfitted filter; raises InputError for an unknown name or a setting that it does not take."""
+def make_filter(name: str, *, beside: Sequence[str] = (), **settings: Any) -> "Filter":
+    """A new, unfitted filter; raises InputError for an unknown name or a setting that it does not take. `beside` are
+    names of other things that the caller takes, for that error to list."""
     from swag_af.filters.contract import check_is_filter
 
+    REGISTRY.find(name, beside=beside)
     if twice := sorted(REGISTRY.written(name) & settings.keys()):
         raise InputError(f"filter {name}: {twice[0]} is given twice.")
     made: Filter = REGISTRY.make(name, **settings)

@@ -6,6 +6,7 @@ manifest and no table. This module neither samples candidates nor chooses among 
 
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from swag_af.data.pool.folder import (
 )
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.view import View
+from swag_af.data.progress import progress
 from swag_af.data.records import PoolManifest, check_record
 from swag_af.data.registry import Registry
 from swag_af.data.urls import command, is_url, link
@@ -301,14 +303,19 @@ class CandidatePool:
 
         Reads all of them and hashes them, of which `check_tables` does the first alone. Lazy features are in no hash.
         """
-        for shard, entry in zip(self._shards, self.manifest["shards"] if self.path else (), strict=bool(self.path)):
-            tables = {table: shard.load(table) for table in self.tables}
-            found = shard_hashes(shard.contexts, tables, self.lazy_columns)
-            if any(found.get(name) != entry.get(name) for name in ("sha256", "unguarded_sha256")):
-                raise FormatError(
-                    f"{shard.path}: damaged (its contexts or tables are not those that {MANIFEST} has the hash of). "
-                    "Put a copy of this folder in its place, or make the pool again."
-                )
+        if self.path is None:
+            return
+        takes_long = len(self) * self.n_candidates > _CANDIDATES_OF_SECONDS
+        with progress("hashes", len(self), "rows") if takes_long else nullcontext(int) as advance:
+            for shard, entry in zip(self._shards, self.manifest["shards"], strict=True):
+                tables = {table: shard.load(table) for table in self.tables}
+                found = shard_hashes(shard.contexts, tables, self.lazy_columns)
+                if any(found.get(name) != entry.get(name) for name in ("sha256", "unguarded_sha256")):
+                    raise FormatError(
+                        f"{shard.path}: damaged (its contexts or tables are not those that {MANIFEST} has the hash "
+                        "of). Put a copy of this folder in its place, or make the pool again."
+                    )
+                advance(shard.n_rows)
 
     def missing_features(self) -> np.ndarray:
         """(N,) whether any feature of the row is still to be computed."""
@@ -597,6 +604,9 @@ class CandidatePool:
                 contexts = shard.contexts
                 yield [contexts[row] for row in kept.tolist()], tables
 
+
+_CANDIDATES_OF_SECONDS = 50_000_000
+"""So many take more than a few seconds to be hashed, and progress is shown."""
 
 _OF_ALL_ROWS = ("shared_texts", "surface")
 """What is counted over all rows of a pool of texts (`swag_af.data.pool.recount`)."""

@@ -55,7 +55,7 @@ _MANY = 0.05
 def unknown_golds_line(contexts: Sequence[Context], vocabulary: Vocabulary) -> str | None:
     """A warning where many contexts have a word in gold that models of this vocabulary do not know; None elsewhere."""
     n = sum(UNK in vocabulary.ids(tokenize(context.gold)) for context in contexts)
-    if n < _MANY * len(contexts):
+    if not n or n < _MANY * len(contexts):
         return None
     return (
         f"Warning: {n:,} of {several(len(contexts), 'context')} have a word in gold that is too rare for the models to "

@@ -29,7 +29,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import progress
 from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.prepare import place
-from swag_af.filters.registry import REGISTRY, make_filter
+from swag_af.filters.registry import make_filter
 
 PAGE = "audit.html"
 
@@ -223,8 +223,7 @@ def _model(name: str, device: str) -> AnyModel:
     """A name that probes know as it is, or a filter that computes on `device`."""
     if name in PROBE_MODELS:
         return name
-    REGISTRY.find(name, beside=PROBE_MODELS)
-    made = make_filter(name)
+    made = make_filter(name, beside=PROBE_MODELS)
     place(made, device)
     return made
 

@@ -112,8 +112,7 @@ def _check(options: PruneOptions) -> None:
         )
     for name in _models(options):
         if name not in PROBE_MODELS:
-            REGISTRY.find(name, beside=PROBE_MODELS)
-            make_filter(name)
+            make_filter(name, beside=PROBE_MODELS)
     if options.write:
         check_target(options.write, options.out, NAMES, is_ours=(options.out / ABOUT).exists())  # that may have made it
         check_lines(options.data[0], options.reading.format)

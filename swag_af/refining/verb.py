@@ -22,7 +22,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import check_same, made_by_others, sha256_json
 from swag_af.data.progress import progress
 from swag_af.filters.contract import settings_of
-from swag_af.filters.registry import REGISTRY, make_filter, parse_names
+from swag_af.filters.registry import make_filter, parse_names
 from swag_af.refining.audits import before_and_after
 from swag_af.refining.cinepile import cinepile
 from swag_af.refining.estimate import Cost, estimate
@@ -76,8 +76,7 @@ def _check_audit_models(options: RefineOptions) -> None:
     """Raise InputError for the name of a probe that there is not, while nobody has been asked."""
     for name in parse_names("--audit-models", options.audit_models):
         if name not in PROBE_MODELS:
-            REGISTRY.find(name, beside=PROBE_MODELS)
-            make_filter(name)
+            make_filter(name, beside=PROBE_MODELS)
 
 
 @dataclass
