@@ -62,6 +62,7 @@ from swag_af.data.findings import read_audits
 from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
+from swag_af.filters.estimators import NgramFilter
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -83,11 +84,12 @@ def here(words: Sequence[str], folder: Path, output: TextIO) -> int:
 
 @pytest.fixture(scope="module", autouse=True)
 def quick() -> Iterator[None]:
-    """Fits of two epochs, one draw of the released questions and of the starts: what is asked here is what becomes of
-    their figures."""
+    """Fits of two epochs and of few buckets, one draw of the released questions and of the starts: what is asked here
+    is what becomes of their figures."""
     with pytest.MonkeyPatch.context() as patch:
         for kind in (MLPFilter, BagOfWordsFilter):
             patch.setitem(kind.__init__.__kwdefaults__, "max_epochs", 2)
+        patch.setitem(NgramFilter.__init__.__kwdefaults__, "n_buckets", 1024)
         patch.setattr(released, "N_DRAWS", 1)
         patch.setattr(starts, "N_DRAWS", 1)
         yield

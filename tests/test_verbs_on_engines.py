@@ -109,6 +109,16 @@ def train(made: Path, out: Path, where: EngineOptions, workers: int | None) -> P
 def write_endings(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
     given = made / "c.jsonl", made / "lms", out / "pool"
     generate(GenerateOptions(*given, n_negatives=7, limit=40, shard_rows=8, where=where, workers=workers))
+    assert "where" not in read_manifest(out / "pool", "pool")["made_by"]["options"]
+    return out / "pool" / SHARDS
+
+
+def fill_features(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    """Of a pool that was made without them."""
+    given = made / "c.jsonl", made / "lms", out / "pool"
+    generate(GenerateOptions(*given, n_negatives=7, limit=16, shard_rows=8, features="lazy", workers=1))
+    features(FeaturesOptions(out / "pool", where=where, workers=workers))
+    assert not CandidatePool.open(out / "pool").missing_features().any()
     return out / "pool" / SHARDS
 
 
@@ -255,7 +265,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "verb", [score_endings, tag_endings, match_answers, audit_a_run, audit_questions, fit_baselines]
+    "verb", [score_endings, fill_features, tag_endings, match_answers, audit_a_run, audit_questions, fit_baselines]
 )
 def test_a_cluster_leaves_the_bytes_of_one_process(
     verb: Verb, made: Path, tmp_path: Path, local: Any, cluster: Any, sent: list[Any]

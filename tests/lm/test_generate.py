@@ -18,7 +18,6 @@ from conftest import TINY
 
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.context import Context
-from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
 from swag_af.data.files import read_json
 from swag_af.data.locks import alone
@@ -53,23 +52,6 @@ def pool_bytes(path: Path) -> dict[str, bytes]:
     """All that a pool consists of, without what names its folder or its seconds."""
     files = (p for p in sorted(path.rglob("*")) if p.is_file() and p.name not in ("manifest.json", "timing.json"))
     return {str(p.relative_to(path)): p.read_bytes() for p in files}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("engine", "package"), [("slurm[local]", "submitit"), ("ray", "ray")])
-def test_a_cluster_makes_the_same_bytes(contexts_path, lms, tmp_path, monkeypatch, engine, package):
-    pytest.importorskip(package)
-    monkeypatch.chdir(tmp_path)
-    generate(options_for(contexts_path, lms, tmp_path / "here", limit=8))  # two shards: a job takes seconds to begin
-    where = EngineOptions(engine)
-    there = generate(options_for(contexts_path, lms, Path("there"), limit=8, live_rows=16, workers=2, where=where))
-    assert pool_bytes(tmp_path / "there") == pool_bytes(tmp_path / "here")
-    assert "where" not in there.manifest["made_by"]["options"]
-    generate(options_for(contexts_path, lms, Path("lazy"), limit=8, features="lazy"))
-    features(FeaturesOptions(Path("lazy"), workers=2, where=where))
-    assert np.array_equal(
-        CandidatePool.open(tmp_path / "lazy").gather("features", np.arange(8)), there.gather("features", np.arange(8))
-    )
 
 
 def test_generate_makes_a_whole_pool(contexts_path, lms, tmp_path):
@@ -107,23 +89,22 @@ def test_generate_stopped_at_a_row_resumes_at_the_next_to_the_same_bytes(context
     assert whole.identity == resumed.identity
 
 
-def test_generate_killed_at_any_moment_resumes_to_the_same_bytes(contexts_path, lms, tmp_path):
+def test_generate_killed_beside_its_workers_resumes_to_the_same_bytes(contexts_path, lms, tmp_path):
+    """One process that is killed anywhere stands in `test_kills.py`."""
     settings = {"limit": 24, "shard_rows": 8, "n_negatives": 40}
     whole = generate(options_for(contexts_path, lms, tmp_path / "one", **settings))
     out = tmp_path / "two"
     script = (
         "import sys; from pathlib import Path; from swag_af.lm.verb import generate; "
         "from swag_af.lm.options import GenerateOptions; "
-        "generate(GenerateOptions(*map(Path, sys.argv[2:]), n_negatives=40, limit=24, shard_rows=8, "
-        "workers=int(sys.argv[1])))"
+        "generate(GenerateOptions(*map(Path, sys.argv[1:]), n_negatives=40, limit=24, shard_rows=8, workers=2))"
     )
-    for n_files, workers in ((5, "1"), (20, "2")):
-        command = [sys.executable, "-c", script, workers, str(contexts_path), str(lms), str(out)]
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
-        while n_arrays(out / "shards") < n_files and process.poll() is None:
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() in (0, -signal.SIGKILL)
+    command = [sys.executable, "-c", script, str(contexts_path), str(lms), str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    while n_arrays(out / "shards") < 5 and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() in (0, -signal.SIGKILL)
     resumed = generate(options_for(contexts_path, lms, out, **settings))
     assert pool_bytes(tmp_path / "one") == pool_bytes(out)
     assert whole.identity == resumed.identity
