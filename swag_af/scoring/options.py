@@ -19,7 +19,8 @@ MIN_ITEMS = 100
 
 @dataclass(frozen=True)
 class PredictionOptions(Options):
-    """How files of predictions are read; a column that is auto is looked for by its name and by what is in it."""
+    """How files of predictions, and rows of people's answers, are read; a column that is auto is looked for by its name
+    and by what is in it."""
 
     prediction_id: str = AUTO
     """The column with the ids of the dataset."""

@@ -155,7 +155,8 @@ class Scoring:
             self.cells,
             options.data,
             self._clusters.numbers,
-            prediction_base=options.predicted.prediction_base,
+            options=options.predicted,
+            are_alone=not options.predictions,
         )
         return people_of(judgements, min_items=options.min_items, expert=options.expert, seed=options.seed)
 

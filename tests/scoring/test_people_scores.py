@@ -20,6 +20,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import interval
 from swag_af.judging.verdicts import Item, Verdict, make_items, write_verdicts
+from swag_af.scoring.options import PredictionOptions
 from swag_af.scoring.people import People, majority_right, people_of
 from swag_af.scoring.reading.answers import Cells
 from swag_af.scoring.reading.judgements import read_judgements
@@ -240,6 +241,41 @@ def test_answers_of_people_count_from_1_where_all_say_so(tmp_path: Path) -> None
     path = write(tmp_path / "few.jsonl", rows(few, "a", [[2]] * 8))
     assert figures(measure(path, few))["majority of 1"] == 0.0
     cells, groups = Cells(few), np.arange(8)
-    from_1 = people_of(read_judgements(path, cells, path, groups, prediction_base="1"), min_items=1)
+    from_1 = people_of(
+        read_judgements(path, cells, path, groups, options=PredictionOptions(prediction_base="1")), min_items=1
+    )
     assert figures(from_1)["majority of 1"] == 1.0
     assert "see whether --prediction-base 1 is meant" in read_judgements(path, cells, path, groups).said
+
+
+def test_a_key_beside_what_people_answered_is_not_scored_as_theirs(tmp_path: Path) -> None:
+    """The first known name was taken: the key, with which people were right in 100 %."""
+    data = choices(20)
+    given = [
+        {"id": one.id, "number": f"q{19 - i}", "worker": "a", "answer": one.answer, "response": 1 - min(one.answer, 1)}
+        for i, one in enumerate(data.instances)
+    ]
+    path = write(tmp_path / "p.jsonl", given)
+    questions = dataset(tmp_path / "q.jsonl", data)
+    alone = swag_af.ScoreOptions(questions, (), people=path)
+    with pytest.raises(InputError, match=r"answer, response could all be the answers\. Say --prediction-column NAME\."):
+        swag_af.score(alone)
+    for id in ("id", "number"):
+        named = PredictionOptions(prediction_id=id, prediction_column="response")
+        people = swag_af.score(replace(alone, predicted=named)).people
+        assert people is not None
+        assert people.said == f"p.jsonl: ids in {id}, workers in worker, answers in response"
+        by_id = {one[id]: one["response"] for one in given}
+        assert figures(people)["majority of 1"] == np.mean([by_id[one.id] == one.answer for one in data.instances])
+    with pytest.raises(InputError, match="no column 'respons' for --prediction-column"):
+        swag_af.score(replace(alone, predicted=PredictionOptions(prediction_column="respons")))
+
+
+def test_a_column_that_models_alone_have_is_not_looked_for_among_answers_of_people(tmp_path: Path) -> None:
+    data = choices(20)
+    questions, path = dataset(tmp_path / "q.jsonl", data), write(tmp_path / "p.jsonl", rows(data, "a", [[0]] * 20))
+    model = write(tmp_path / "m.jsonl", ({"id": one.id, "mine": 0, "yours": 1} for one in data.instances))
+    named = PredictionOptions(prediction_column="mine")
+    people = swag_af.score(swag_af.ScoreOptions(questions, (model,), people=path, predicted=named)).people
+    assert people is not None
+    assert people.said == "p.jsonl: ids in id, workers in worker, answers in answer"

@@ -1,6 +1,6 @@
 """Answers of people: who answered what to which instance.
 
-    rows         JSONL or CSV of id, worker and answer; a row an answer
+    rows         JSONL or CSV of id, worker and answer; a row an answer. Their columns are found as those of predictions
     verdicts     those of `swag-af verify`: the best ending of an item is its answer, and gold the right one
     NLVR2        `validation` and `extra_validations`, workers to labels, and `writer`. The label of `validation` was
                  made the gold label, so it shows agreement, and nobody's accuracy (Suhr et al. 2019, section 5)
@@ -18,15 +18,16 @@ import numpy as np
 from swag_af.data.cells.values import word_of
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.errors import Faults, InputError, RowError, several
+from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.own import kind_of
 from swag_af.data.manifests import read_manifest
 from swag_af.data.run import open_run
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.judging.verdicts import read_verdicts
 from swag_af.scoring.chance import Chance, chance_of
+from swag_af.scoring.options import PredictionOptions
 from swag_af.scoring.reading.answers import Cells
-from swag_af.scoring.reading.forms import ANSWERS, PREDICTED
-from swag_af.scoring.reading.tables import IDS
+from swag_af.scoring.reading.tables import IDS, answers_in, id_column
 
 WORKERS = ("worker", "annotator", "worker_id", "WorkerId", "annotator_id", "user", "participant")
 """Names of the column of workers."""
@@ -72,10 +73,17 @@ class _One(NamedTuple):
 
 
 def read_judgements(
-    path: Path, cells: Cells, data: Path, groups: np.ndarray, *, prediction_base: str = "auto"
+    path: Path,
+    cells: Cells,
+    data: Path,
+    groups: np.ndarray,
+    *,
+    options: PredictionOptions | None = None,
+    are_alone: bool = True,
 ) -> Judgements:
     """The answers in the file at `path` to instances read from `data`, which cluster in `groups` (N,).
 
+    Unless they `are_alone`, a column that the `options` name and that this file lacks is one of the models' files.
     Raises InputError for whatever cannot be read, for unknown ids, and for a worker who answers an item twice.
     """
     source = open_source(path)
@@ -83,16 +91,13 @@ def read_judgements(
         return _of_verdicts(path, data, cells, groups)
     is_nlvr2 = set(NLVR2) <= set(source.columns)
     faults = Faults(str(path), "Mend those rows, or take them out.")
-    counted = ""
     if is_nlvr2:
-        found = list(_of_nlvr2(source, cells, faults))
+        found, said = list(_of_nlvr2(source, cells, faults)), "labels of NLVR2: those of validation made the gold label"
     else:
-        found, counted = _of_rows(source, cells, prediction_base, faults)
+        found, said = _of_rows(source, cells, _own(source, options or PredictionOptions(), are_alone), faults)
     faults.check()
     if not is_nlvr2:
         _check_once(path, found)
-    rows_said = f"rows of id, worker and answer{counted}"
-    said = "labels of NLVR2: those of validation made the gold label" if is_nlvr2 else rows_said
     items = sorted({one.item for one in found})
     rows = np.array([cells.rows[item] for item in items], np.int64)
     chance, gold = chance_of(cells.instances).at(rows), cells.instances.answers[rows]
@@ -118,11 +123,19 @@ def _judgements(
     )
 
 
-def _of_rows(source: Source, cells: Cells, prediction_base: str, faults: Faults) -> tuple[list[_One], str]:
-    """The answers, and what is to be said of the number from which they count."""
-    id = _column(source, IDS, "of ids")
-    worker = _column(source, WORKERS, "of workers")
-    answer = _column(source, (*PREDICTED, *ANSWERS), "of answers")
+def _own(source: Source, options: PredictionOptions, are_alone: bool) -> PredictionOptions:
+    """The options that mean this file."""
+    if are_alone:
+        return options
+    id, answer = (
+        name if name in source.columns else AUTO for name in (options.prediction_id, options.prediction_column)
+    )
+    return replace(options, prediction_id=id, prediction_column=answer)
+
+
+def _of_rows(source: Source, cells: Cells, options: PredictionOptions, faults: Faults) -> tuple[list[_One], str]:
+    """The answers, and how they were read."""
+    id, worker, answer = _columns(source, cells, options)
     writer = "writer" if "writer" in source.columns else ""
     read: list[tuple[str, str, str, Any, bool]] = []
     for place, record in with_whole_numbers(source, [id, worker, writer]).read([id, worker, answer, writer]):
@@ -133,24 +146,31 @@ def _of_rows(source: Source, cells: Cells, prediction_base: str, faults: Faults)
         except RowError as fault:
             faults.add(place, fault)
     rows = [cells.rows[item] for _, item, _, _, _ in read]
-    base, said = cells.base([value for _, _, _, value, _ in read], rows, prediction_base)
+    base, said = cells.base([value for _, _, _, value, _ in read], rows, options.prediction_base)
     found = []
     for (place, item, who, value, counts), row in zip(read, rows, strict=True):
         try:
             found.append(_One(item, who, cells.answer(value, row, answer, base), counts))
         except RowError as fault:
             faults.add(place, fault)
-    return found, said
+    return found, f"ids in {id}, workers in {worker}, answers in {answer}{said}"
 
 
-def _column(source: Source, names: tuple[str, ...], what: str) -> str:
-    found = [name for name in names if name in source.columns]
-    if not found:
-        raise InputError(
-            f"{source.path}: no column {what}, called {', '.join(names[:3])} ... (it has "
-            f"{', '.join(source.columns[:12])}). Rename the one that it is."
+def _columns(source: Source, cells: Cells, options: PredictionOptions) -> tuple[str, str, str]:
+    """Those of ids, of workers and of answers."""
+    id = id_column(with_whole_numbers(source, source.columns), cells, options)
+    workers = [name for name in WORKERS if name in source.columns]
+    if not id or not workers:
+        what, names, do = (
+            ("workers", WORKERS, "Rename the one that it is") if id else ("ids", IDS, "Say --prediction-id NAME")
         )
-    return found[0]
+        raise InputError(
+            f"{source.path}: no column of {what}, called {', '.join(names[:3])} ... (it has "
+            f"{', '.join(source.columns[:12])}). {do}."
+        )
+    others = tuple(name for name in source.columns if name not in (id, workers[0], "writer"))
+    answer, _ = answers_in(source, others, options, may_be_scores=False)
+    return id, workers[0], answer
 
 
 def _worker(record: Record, column: str) -> str:

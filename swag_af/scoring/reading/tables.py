@@ -46,16 +46,17 @@ def open_table(path: Path, cells: Cells, options: PredictionOptions) -> Table:
     if set(LOG) <= set(source.columns) and {"resps", "filtered_resps"} & set(source.columns):
         name = "filtered_resps" if "filtered_resps" in source.columns else "resps"
         return Table(source, "doc_id", scores=(name,), is_log=True, said=f"log of lm-evaluation-harness, {name}")
-    id = _id_of(with_whole_numbers(source, source.columns), cells, options)
+    id = id_column(with_whole_numbers(source, source.columns), cells, options)
     source = with_whole_numbers(source, [id])
     if not id:
         _check_order(source)
-    answer, scores = _what(source, id, options)
+    answer, scores = answers_in(source, tuple(name for name in source.columns if name != id), options)
     what = f"answers in {answer}" if answer else f"scores in {', '.join(scores)}"
     return Table(source, id, answer, scores, said=f"ids in {id}, {what}" if id else what)
 
 
-def _id_of(source: Source, cells: Cells, options: PredictionOptions) -> str:
+def id_column(source: Source, cells: Cells, options: PredictionOptions) -> str:
+    """The column of ids; empty where there is none, and the dataset has no ids of its own either."""
     wanted = options.prediction_id
     if wanted != AUTO:
         return _found(source, wanted, "--prediction-id")
@@ -88,17 +89,21 @@ def _check_order(source: Source) -> None:
         )
 
 
-def _what(source: Source, id: str, options: PredictionOptions) -> tuple[str, tuple[str, ...]]:
-    """The column of answers, or those of scores."""
-    if options.scores_column != AUTO:
+def answers_in(
+    source: Source, others: tuple[str, ...], options: PredictionOptions, *, may_be_scores: bool = True
+) -> tuple[str, tuple[str, ...]]:
+    """The column of answers, or those of scores where they `may_be_scores`, among the `others` of a file.
+
+    Raises InputError where there is none, and where several could be.
+    """
+    if may_be_scores and options.scores_column != AUTO:
         names = listed(options.scores_column, source.columns)
         return "", names or (_found(source, options.scores_column, "--scores-column"),)
     if options.prediction_column != AUTO:
         return _found(source, options.prediction_column, "--prediction-column"), ()
-    others = tuple(name for name in source.columns if name != id)
     for answers, scores, least in ((PREDICTED, SCORES, 1), (ANSWERS, NUMBERED, 2)):
         named = [name for name in answers if name in others]
-        lists = [found for name in scores if len(found := listed(name, others)) >= least]
+        lists = [found for name in scores if may_be_scores and len(found := listed(name, others)) >= least]
         if len(named) + len(lists) > 1:
             every = [*named, *(found[0] if len(found) == 1 else f"{found[0]} and so on" for found in lists)]
             flags = " or ".join(["--prediction-column NAME"] * bool(named) + ["--scores-column NAME"] * bool(lists))
@@ -109,9 +114,10 @@ def _what(source: Source, id: str, options: PredictionOptions) -> tuple[str, tup
             return "", lists[0]
     if len(others) == 1:
         return others[0], ()
+    what, flags = (" or scores", " or --scores-column NAME") if may_be_scores else ("", "")
     raise InputError(
-        f"{source.path}: no column of answers or scores (it has {', '.join(source.columns[:12])}). Say "
-        "--prediction-column NAME or --scores-column NAME."
+        f"{source.path}: no column of answers{what} (it has {', '.join(source.columns[:12])}). Say "
+        f"--prediction-column NAME{flags}."
     )
 
 
