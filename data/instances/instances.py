@@ -120,6 +120,8 @@ class Instances:
     """The instances before anything was hidden in their texts; None where nothing was."""
     label_base: Literal[0, 1] = 0
     """From what number the labels of all its files count the options; 0 where they do not."""
+    cut_sets: frozenset[str] = frozenset()
+    """Contrast sets of which rows without a label were left out on reading."""
 
     def __post_init__(self) -> None:
         if not self.instances:

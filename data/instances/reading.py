@@ -105,6 +105,8 @@ class _Part:
     """How many rows were read, those without a label too."""
     label_base: int = 0
     """From what number its labels count."""
+    cut_sets: set[str] = field(default_factory=set)
+    """Contrast sets of rows without a label."""
 
 
 def _parts_of_ours(paths: Sequence[Path], *, several: bool) -> list[_Part]:
@@ -155,8 +157,8 @@ def _parts_of_files(sources: Sequence[Source], plans: Sequence[Plan], paths: Seq
 def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Advance) -> _Part:
     """What a source holds that is called `name`; its rows are of `split` where they name none."""
     found: list[Found] = []
-    n_rows, tally = 0, Counter[str]()
-    for of_row in found_in(source, plan, name, tally):
+    n_rows, tally, cut = 0, Counter[str](), set[str]()
+    for of_row in found_in(source, plan, name, tally, cut):
         found += [one if one.split or not split else one._replace(split=split) for one in of_row]
         n_rows += 1
         advance(1)
@@ -166,7 +168,7 @@ def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Ad
         notes.append(f"{name}: {plan.base_doubt}")
     ids_guessed = "id_column" in plan.guessed and not (plan.layout.unique or plan.layout.numbered)
     has_order = not plan.columns.gold_column
-    about = (has_order, ids_guessed, plan.layout.name, n_rows, plan.base)
+    about = (has_order, ids_guessed, plan.layout.name, n_rows, plan.base, cut if found else set())
     return _Part(source.path, plan.kind, found, files, notes, *about)
 
 
@@ -276,6 +278,10 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
     notes += notes_of(found)
     ids, more = _ids(found, any(not part.ids_guessed for part in parts))
     numbers = {label: i for i, label in enumerate(classes)}
+    sets, cut = (
+        {one.contrast_set for one in found if one.contrast_set},
+        set[str]().union(*(part.cut_sets for part in parts)),
+    )
     instances = (
         Instance(id, one.context, one.options, _answer(one, numbers), *one[4:])
         for id, one in zip(ids, found, strict=True)
@@ -289,6 +295,7 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
         {file: digest for part in parts for file, digest in part.files.items()},
         (*notes, *more),
         label_base=1 if kind == "choices" and all(part.label_base == 1 for part in parts) else 0,
+        cut_sets=frozenset(sets & cut),
     )
 
 

@@ -72,10 +72,11 @@ REPEATED = "rows have the {} of an earlier one, and a number behind it"
 """What a source may have that is told, and how often."""
 
 
-def found_in(source: Source, plan: Plan, name: str, tally: Counter[str]) -> Iterator[list[Found]]:
+def found_in(source: Source, plan: Plan, name: str, tally: Counter[str], cut: set[str]) -> Iterator[list[Found]]:
     """What every row holds, none if it has no label; raises InputError at the end for rows of no use.
 
-    `name` is what the source is called; `tally` counts what is to be told of it.
+    `name` is what the source is called; `tally` counts what is to be told of it, and `cut` gets the contrast sets of
+    rows without a label.
     """
     faults = Faults(str(source.path), "Mend those rows, or take them out.")
     shared: dict[str, str] = {}
@@ -87,7 +88,7 @@ def found_in(source: Source, plan: Plan, name: str, tally: Counter[str]) -> Iter
             _check_unique(row, plan.layout.unique, where, unique)
             numbered = _numbered(row, plan.layout.numbered, repeats, tally)
             for plain in _plain(numbered, plan, where):
-                found += _found(plain, plan, where, shared, tally)
+                found += _found(plain, plan, where, shared, tally, cut)
         except RowError as fault:
             faults.add(where.rpartition(", ")[2], fault)
         yield found
@@ -157,10 +158,13 @@ def _undamaged(row: Record, plan: Plan, where: str) -> Sequence[Record]:
         return ()  # told when the row is read
 
 
-def _found(row: Record, plan: Plan, where: str, shared: dict[str, str], tally: Counter[str]) -> list[Found]:
+def _found(
+    row: Record, plan: Plan, where: str, shared: dict[str, str], tally: Counter[str], cut: set[str]
+) -> list[Found]:
     """What a plain row holds; nothing if it has no label."""
     if plan.columns.label_column and _lacks_label(row, plan):
         tally[UNLABELLED] += 1
+        cut |= {word_of(row, plan.columns.contrast_set_column)}
         tally[MINUS_ONE] += plan.kind == "classes" and is_minus_one(optional(row, plan.columns.label_column))
         return []
     found = _question(row, plan, tally) if plan.kind == "choices" else _classified(row, plan)

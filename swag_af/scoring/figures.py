@@ -9,7 +9,8 @@ Where answers tie, everything is the expectation over ties broken at random, eac
                   prints a sum of ratios, whose denominators may be 0; it is read as the ratio of the two sums
 
 Chance is what is right without reading (`chance`). Pairs whose two right answers are the same say nothing of
-sensitivity, since both can never be right while the predictions differ: they are left out, and counted.
+sensitivity, since both can never be right while the predictions differ: they are left out, and counted. So are, of
+consistency, sets of which a row without a label was left out on reading: having the rest right is easier.
 """
 
 from collections.abc import Iterable, Sequence
@@ -57,7 +58,8 @@ class Figure:
     chance_by_shares: float | None = None
     """Of classes, what guesses get that draw each class as often as it is right; None of options."""
     n_left_out: int = 0
-    """Of sensitivity, pairs with the same right answer twice, which `n` does not count."""
+    """What `n` does not count: of sensitivity, pairs with the same right answer twice; of consistency, sets of which a
+    row had no label."""
 
 
 def clusters_of(instances: Instances) -> Groups:
@@ -162,12 +164,13 @@ def _contrasted(instances: Instances, predictions: Predictions, groups: np.ndarr
     if not sets:
         return []
     hits, chance = predictions.hits, chance_of(instances)
-    figures = [_all_right("consistency", sets.values(), hits, groups, chance, of="sets")]
+    whole = {name: rows for name, rows in sets.items() if name not in instances.cut_sets}
+    figures = [_consistency(list(whole.values()), hits, groups, chance, n_left_out=len(sets) - len(whole))]
     variants = members([one.variant if one.contrast_set else "" for one in instances.instances])
     for variant in (ORIGINAL, CONTRAST):
         if rows := variants.get(variant):
             figures.append(share(f"{variant} accuracy", hits[rows], groups[rows], chance.at(rows), of=f"{variant}s"))
-    pairs = _pairs(instances, sets)
+    pairs = _pairs(instances, sets, whole)
     if len(pairs) and {ORIGINAL, CONTRAST} <= set(variants):
         first, second = variants[ORIGINAL], variants[CONTRAST]
         in_set = np.full(len(hits), -1)
@@ -180,8 +183,18 @@ def _contrasted(instances: Instances, predictions: Predictions, groups: np.ndarr
     return [*figures, *([_sensitivity(instances, predictions, groups, pairs)] if len(pairs) else [])]
 
 
-def _pairs(instances: Instances, sets: dict[str, list[int]]) -> np.ndarray:
-    """(p, 2) rows of an original and each of its contrasts; where no variants are told and all sets have two, those."""
+def _consistency(
+    whole: Sequence[Sequence[int]], hits: np.ndarray, groups: np.ndarray, chance: Chance, *, n_left_out: int
+) -> Figure:
+    """The share of the `whole` sets that are right; None where there are none."""
+    if not whole:
+        return Figure("consistency", None, None, None, 0, "sets", n_left_out=n_left_out)
+    return replace(_all_right("consistency", whole, hits, groups, chance, of="sets"), n_left_out=n_left_out)
+
+
+def _pairs(instances: Instances, sets: dict[str, list[int]], whole: dict[str, list[int]]) -> np.ndarray:
+    """(p, 2) rows of an original and each of its contrasts; where no variants are told and all `whole` sets have two,
+    those."""
     of = [one.variant for one in instances.instances]
     found = [
         (first, second)
@@ -191,8 +204,8 @@ def _pairs(instances: Instances, sets: dict[str, list[int]]) -> np.ndarray:
         if of[first] == ORIGINAL and of[second] == CONTRAST
     ]
     are_named = any(of[row] for rows in sets.values() for row in rows)
-    if not are_named and all(len(rows) == 2 for rows in sets.values()):
-        found = [(rows[0], rows[1]) for rows in sets.values()]
+    if not are_named and all(len(rows) == 2 for rows in whole.values()):
+        found = [(rows[0], rows[1]) for rows in whole.values()]
     return np.array(found, np.int64).reshape(-1, 2)
 
 

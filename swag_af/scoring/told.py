@@ -96,11 +96,23 @@ def further(scores: Scores) -> list[str]:
         told.append(_mask_sentence(scores))
     for gap in scores.gaps:
         told.append(gap_sentence(gap))
-    return [*told, *_of_sensitivity(scores)]
+    return [*told, *_of_consistency(scores), *_of_sensitivity(scores)]
+
+
+def _first_figure(scores: Scores, name: str) -> Figure | None:
+    return next((one for model in scores.models for one in model.figures if one.name == name), None)
+
+
+def _of_consistency(scores: Scores) -> list[str]:
+    one = _first_figure(scores, "consistency")
+    if one is None or not one.n_left_out:
+        return []
+    sets = several(one.n_left_out, "contrast set has", "contrast sets have")
+    return [f"{sets} a row without a label, so that the rest would be right more easily: left out of consistency."]
 
 
 def _of_sensitivity(scores: Scores) -> list[str]:
-    one = next((one for model in scores.models for one in model.figures if one.name == "sensitivity"), None)
+    one = _first_figure(scores, "sensitivity")
     if one is None:
         return []
     if not one.n_left_out:

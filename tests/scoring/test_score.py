@@ -22,7 +22,7 @@ from swag_af.scoring.options import PredictionOptions
 from swag_af.scoring.outcome import Scores, score_of
 from swag_af.scoring.partial import only_rows, predicted_rows
 from swag_af.scoring.reading.predictions import predictions_of
-from swag_af.scoring.told import figure_rows, headline, spread_sentence
+from swag_af.scoring.told import figure_rows, further, headline, spread_sentence
 
 
 def predictions(path: Path, data: Instances, right: float, seed: int) -> Path:
@@ -318,3 +318,42 @@ def test_the_page_says_which_chance_is_which() -> None:
     assert f'<td class="extra">- / {drawn["sensitivity"]}</td>' in made
     of_options = scores_of(choices(), choices().answers, name="m")
     assert "commonest" not in score_page(Scores("d", "choices", 40, 10, "10 groups", (), {}, (of_options,)))
+
+
+@pytest.mark.parametrize("are_named", [True, False])
+def test_what_is_left_of_a_contrast_set_is_not_consistent(are_named: bool, tmp_path: Path) -> None:
+    """Of 30 pairs whose originals alone were right 20 lacked the contrast's label: two thirds were consistent."""
+    instances = pairs(30).instances
+    rows = [
+        {
+            "id": one.id,
+            "contrast_set": one.contrast_set,
+            **({"variant": one.variant} if are_named else {}),
+            "context": f"{one.context} {one.variant}",
+            "options": list(one.options),
+            "label": None if one.variant == "contrast" and i >= 20 else one.answer,
+        }
+        for i, one in enumerate(instances)
+    ]
+    said = [{"id": one.id, "prediction": (one.answer + (one.variant == "contrast")) % 4} for one in instances]
+    given = [one for one, row in zip(said, rows, strict=True) if row["label"] is not None]
+    files = write(tmp_path / "q.jsonl", rows), write(tmp_path / "p.jsonl", given)
+    found = swag_af.score(swag_af.ScoreOptions(files[0], files[1:]))
+    consistency = found.models[0].figure("consistency")
+    assert (consistency.value, consistency.n, consistency.n_left_out) == (0.0, 10, 20)
+    assert found.models[0].figure("sensitivity").n <= 10
+    assert any(one.startswith("20 contrast sets have a row without a label") for one in further(found))
+
+
+def test_a_contrast_set_that_is_published_with_one_instance_stays() -> None:
+    instances = pairs(10)
+    alone = replace(instances, instances=instances.instances[:-1])
+    consistency = scores_of(alone, alone.answers).figure("consistency")
+    assert (consistency.value, consistency.n, consistency.n_left_out) == (1.0, 10, 0)
+
+
+def test_where_every_contrast_set_is_cut_none_is_consistent() -> None:
+    instances = pairs(4)
+    cut = replace(instances, cut_sets=frozenset(one.contrast_set for one in instances.instances))
+    consistency = scores_of(cut, cut.answers).figure("consistency")
+    assert (consistency.value, consistency.n, consistency.n_left_out) == (None, 0, 4)
