@@ -41,6 +41,12 @@ class PredictionOptions(Options):
     """Score the instances for which every file has a prediction, as of a run with a limit, and say how many are left
     out."""
 
+    @property
+    def named(self) -> dict[str, str]:
+        """The columns that are named, by the flag that names them."""
+        flags = ("prediction_id", "prediction_column", "scores_column")
+        return {f"--{one.replace('_', '-')}": name for one in flags if (name := getattr(self, one)) != AUTO}
+
 
 @dataclass(frozen=True)
 class ScoreOptions(Options):

@@ -145,6 +145,17 @@ class Scoring:
                 "log-likelihoods to divide. Leave it out, or give a log."
             )
 
+    def check_named(self) -> None:
+        """Raise InputError where a flag names a column that no file has; of a file with a header that is told when it
+        is read, but sample logs and files without a header are read without it."""
+        given = [*self._models, *self._blinds]
+        for flag, name in self.options.predicted.named.items():
+            if given and self.options.people is None and all(flag in one.unused for one in given):
+                raise InputError(
+                    f"{flag} {name}: no file has such a column, and sample logs and files without a header are read "
+                    "without one. Leave it out, or name a column that is there."
+                )
+
     def people(self) -> People | None:
         """What people get right, where their answers are given."""
         options = self.options
@@ -164,6 +175,7 @@ class Scoring:
 def scores_in(scoring: Scoring) -> Scores:
     """Everything that its options ask for, and nothing written; InputError for whatever cannot be read or used."""
     scoring.check_metric()
+    scoring.check_named()
     options, instances, groups = scoring.options, scoring.scored, scoring.groups
     predictions, parts, people = scoring.predictions(), scoring.parts, scoring.people()
     gaps = scoring.gaps(predictions[0]) if predictions else []

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_scores import choices, classes, options_of, write
+from made_scores import choices, classes, dataset, options_of, write
 
 import swag_af
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.scoring.options import Metric, PredictionOptions
+from swag_af.scoring.options import Metric, PredictionOptions, ScoreOptions
 from swag_af.scoring.reading.answers import Cells
 from swag_af.scoring.reading.predictions import Predictions, read_predictions
 
@@ -550,3 +550,41 @@ def test_a_figure_that_is_not_there_is_an_error_of_ours() -> None:
     with pytest.raises(SwagAfError, match="acc: not among the figures, accuracy") as fault:
         swag_af.scores_of(DATA, np.zeros(N, np.int64)).figure("acc")
     assert isinstance(fault.value, KeyError)
+
+
+def test_named_columns_of_a_log_are_read(tmp_path: Path) -> None:
+    """Flags that named its columns did nothing."""
+    other = [[-1.0 if k == (CHOSEN[i] + 1) % 4 else -5.0, False] for i in range(N) for k in range(4)]
+    rows = [
+        logged(i, filtered_resps=other[4 * i : 4 * i + 4], mine=(CHOSEN[i] + 2) % 4, qid=IDS[N - 1 - i], doc_id=i)
+        for i in range(N)
+    ]
+    path = write(tmp_path / "samples.jsonl", rows)
+
+    def chosen(**named: str) -> list[int]:
+        return read(path, PredictionOptions(**named)).shares.reshape(N, 4).argmax(axis=1).tolist()
+
+    assert chosen() == [(i + 1) % 4 for i in CHOSEN]
+    assert chosen(scores_column="resps") == CHOSEN
+    assert chosen(prediction_column="mine", prediction_base="0") == [(i + 2) % 4 for i in CHOSEN]
+    assert chosen(scores_column="resps", prediction_id="qid") == CHOSEN[::-1]
+
+
+@pytest.mark.parametrize("named", ["prediction_column", "prediction_id", "scores_column"])
+@pytest.mark.parametrize("form", ["log", "no header"])
+def test_a_flag_that_names_no_column_of_any_file_is_refused(named: str, form: str, tmp_path: Path) -> None:
+    questions = dataset(tmp_path / "q.jsonl", DATA)
+    bare = tmp_path / "bare.csv"
+    bare.write_text(as_csv("", lambda i: str(CHOSEN[i])).lstrip())
+    path = write(tmp_path / "samples.jsonl", map(logged, range(N))) if form == "log" else bare
+    options = ScoreOptions(questions, (path,), predicted=replace(PredictionOptions(), **{named: "zz"}))
+    with pytest.raises(InputError, match=rf"--{named.replace('_', '-')} zz: no file has such a column"):
+        swag_af.score(options)
+
+
+def test_a_log_beside_a_file_whose_column_is_named_is_read_as_ever(tmp_path: Path) -> None:
+    questions = dataset(tmp_path / "q.jsonl", DATA)
+    mine = write(tmp_path / "m.jsonl", ({"id": id, "a": k, "b": 0} for id, k in zip(IDS, CHOSEN, strict=True)))
+    log = write(tmp_path / "samples.jsonl", map(logged, range(N)))
+    found = swag_af.score(ScoreOptions(questions, (mine, log), predicted=PredictionOptions(prediction_column="a")))
+    assert found.models[0].figures == found.models[1].figures

@@ -38,8 +38,13 @@ class Table:
     scores: tuple[str, ...] = ()
     """One column with a list, or numbered ones."""
     is_log: bool = False
+    """Whether its scores are log-likelihoods of requests, as lm-evaluation-harness logs them."""
     said: str = ""
     """How it is read, in a few words."""
+    may_count: bool = False
+    """Whether its ids are those of such a log, which may count the rows of the dataset."""
+    unused: tuple[str, ...] = ()
+    """The flags that name no column of it."""
 
     def rows(self) -> Records:
         """All rows, with their places."""

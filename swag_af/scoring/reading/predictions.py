@@ -5,7 +5,7 @@ Missing, double and unknown ids are told together, the first three of each named
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +40,9 @@ class Predictions:
     said: str = ""
     """How the file was read."""
     is_log: bool = False
-    """Whether it is a sample log of lm-evaluation-harness."""
+    """Whether log-likelihoods of a sample log of lm-evaluation-harness were read."""
+    unused: tuple[str, ...] = ()
+    """The flags that name no column of the file."""
 
     @property
     def n_tied(self) -> int:
@@ -99,7 +101,7 @@ def read_predictions(path: Path, cells: Cells, options: PredictionOptions, *, na
     read = list(_read(table, options.metric, faults))
     if table.id:
         rows, how = _rows_of(read, cells, table)
-        if not table.is_log:
+        if not table.may_count:
             check_numbers(path, table, [one.id for one in read], rows, cells)
     else:
         rows, how = _in_order(path, len(read), cells)
@@ -113,7 +115,8 @@ def read_predictions(path: Path, cells: Cells, options: PredictionOptions, *, na
     )
     faults.check()
     said = f"{path.name}: {table.said}{counted}{how}"
-    return predictions_of(cells.instances, array, name=name, said=said, is_log=table.is_log)
+    made = predictions_of(cells.instances, array, name=name, said=said, is_log=table.is_log)
+    return replace(made, unused=table.unused)
 
 
 class _Row(NamedTuple):
@@ -161,11 +164,11 @@ def _rows_of(read: Sequence[_Row], cells: Cells, table: Table) -> tuple[list[int
     n = len(cells.instances)
     may_count = all(id.isdecimal() and int(id) < n for id in ids)
     counted = [int(id) for id in ids] if may_count else found
-    if -1 in found and not table.is_log and (meant := rows_by_column(table, ids, cells)):
+    if -1 in found and not table.may_count and (meant := rows_by_column(table, ids, cells)):
         return meant, f"; matched by {table.id}, a column of the dataset"
-    if found == counted or (-1 not in found and not (table.is_log and _counts(read, found, counted, cells, table))):
+    if found == counted or (-1 not in found and not (table.may_count and _counts(read, found, counted, cells, table))):
         return found, ""
-    if table.is_log or (not cells.has_ids and 0 in counted):
+    if table.may_count or (not cells.has_ids and 0 in counted):
         if len(set(counted)) < n and any(UNLABELLED in note for note in cells.instances.notes):
             raise InputError(
                 f"{table.source.path}: its {table.id} count rows, but {cells.instances.name} has rows without a label, "

@@ -1,11 +1,13 @@
 """Which columns of a file of predictions hold ids, and answers or scores, by their names and by what is in them.
 
     columns    an id, and the answer or scores of all answers: a list, or numbered columns
-    lm-eval    sample logs of lm-evaluation-harness: `doc_id`, and log-likelihoods in `filtered_resps` or `resps`
+    lm-eval    sample logs of lm-evaluation-harness: `doc_id`, and log-likelihoods in `filtered_resps` or `resps`,
+               unless others of their columns are named
 
 What a cell means is decided in `answers`; files without columns are read in `forms`.
 """
 
+from dataclasses import replace
 from itertools import islice
 from math import isnan
 from pathlib import Path
@@ -32,6 +34,8 @@ NUMBERED = ("score", "prob", "logit", "answer", "option", "choice")
 """Names of numbered columns of scores."""
 LOG = ("doc_id", "doc", "arguments")
 """Columns by which a sample log is known."""
+LIKELIHOODS = ("filtered_resps", "resps")
+"""Columns of its log-likelihoods, the likelier first."""
 _SAMPLE = 50
 
 
@@ -41,11 +45,10 @@ def open_table(path: Path, cells: Cells, options: PredictionOptions) -> Table:
     Where the dataset has no ids of its own, a file without any is in its order.
     """
     if found := without_columns(path, cells.rows):
-        return found
+        return replace(found, unused=tuple(options.named))
     source = open_source(path)
-    if set(LOG) <= set(source.columns) and {"resps", "filtered_resps"} & set(source.columns):
-        name = "filtered_resps" if "filtered_resps" in source.columns else "resps"
-        return Table(source, "doc_id", scores=(name,), is_log=True, said=f"log of lm-evaluation-harness, {name}")
+    if set(LOG) <= set(source.columns) and set(LIKELIHOODS) & set(source.columns):
+        return _log(source, options)
     id = id_column(with_whole_numbers(source, source.columns), cells, options)
     source = with_whole_numbers(source, [id])
     if not id:
@@ -53,6 +56,23 @@ def open_table(path: Path, cells: Cells, options: PredictionOptions) -> Table:
     answer, scores = answers_in(source, tuple(name for name in source.columns if name != id), options)
     what = f"answers in {answer}" if answer else f"scores in {', '.join(scores)}"
     return Table(source, id, answer, scores, said=f"ids in {id}, {what}" if id else what)
+
+
+def _log(source: Source, options: PredictionOptions) -> Table:
+    """A sample log: the log-likelihoods of each `doc_id`, or what those of its columns hold that are named."""
+    lists = listed(options.named.get("--scores-column", ""), source.columns)
+    columns = {flag: lists if flag == "--scores-column" and lists else (name,) for flag, name in options.named.items()}
+    unused = tuple(flag for flag, names in columns.items() if not set(names) <= set(source.columns))
+    used = {flag: names for flag, names in columns.items() if flag not in unused}
+    id = used.get("--prediction-id", ("doc_id",))[0]
+    answer = "" if "--scores-column" in used else "".join(used.get("--prediction-column", ()))
+    usual = next(name for name in LIKELIHOODS if name in source.columns)
+    scores = () if answer else used.get("--scores-column", (usual,))
+    said = f"log of lm-evaluation-harness, {answer or ', '.join(scores)}"
+    if id != "doc_id":
+        source, said = with_whole_numbers(source, [id]), f"{said}, ids in {id}"
+    is_log = len(scores) == 1 and scores[0] in LIKELIHOODS
+    return Table(source, id, answer, scores, is_log, said, id == "doc_id", unused)
 
 
 def id_column(source: Source, cells: Cells, options: PredictionOptions) -> str:
