@@ -209,6 +209,7 @@ class PoolManifest(AnyPool):
     features_by: NotRequired[dict[str, Any]]
     guards: NotRequired[list[GuardEntry] | None]
     rows_dropped_by_guards: NotRequired[Count]
+    no_longer_kept_out: NotRequired[Counts | None]
     made_by: NotRequired[MadeBy | None]
 
 

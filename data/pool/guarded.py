@@ -19,6 +19,9 @@ BEFORE = "guard_counts_before"
 ROWS_DROPPED = "rows_dropped_by_guards"
 """In a manifest: how many rows were, by these guards and by those of pools that it was made of."""
 
+NO_LONGER = "no_longer_kept_out"
+"""In a manifest: how many negatives each earlier guard kept out that no guard of now does."""
+
 N_ROWS = 512
 """Rows whose scores are looked at together."""
 
@@ -110,6 +113,24 @@ def counts_before(pool: CandidatePool) -> GuardCounts | None:
     if told is None:
         return None
     return GuardCounts(told["n"], told["n_flagged"], tuple(GuardCount(**one) for one in told["guards"]))
+
+
+def no_longer_kept_out(pool: CandidatePool, flagged: np.ndarray) -> dict[str, int]:
+    """How many negatives each guard of the pool keeps out that are not `flagged` (N, K) any more, where there are some.
+
+    Nothing of a pool whose guards cannot be read, which is to be guarded again.
+    """
+    try:
+        guards = guards_of(pool)
+    except FormatError:
+        return {}
+    n = np.zeros(len(guards), np.int64)
+    for begin in range(0, len(pool) if guards else 0, N_ROWS):
+        rows = np.arange(begin, min(begin + N_ROWS, len(pool)))
+        every = np.tile(np.arange(pool.n_candidates), (len(rows), 1))
+        is_free = (every > 0) & (every < pool.counts[rows, None]) & ~flagged[rows]  # (r, K)
+        n += (marks(pool, rows, every) & is_free[..., None]).sum(axis=(0, 1))
+    return {one["name"]: count for one, count in zip(guards, n.tolist(), strict=True) if one["excludes"] and count}
 
 
 def _count(guard: GuardEntry, n_asked: int, n_marked: int) -> GuardCount:

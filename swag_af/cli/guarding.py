@@ -8,6 +8,7 @@ from swag_af.cli.following import command_for
 from swag_af.data.context import phrase
 from swag_af.data.errors import several
 from swag_af.data.pool.guarded import (
+    NO_LONGER,
     ROWS_DROPPED,
     GuardCounts,
     counts_before,
@@ -41,6 +42,7 @@ def guarded_lines(pool: CandidatePool, options: GuardOptions) -> list[str]:
         "",
         *_examples(pool),
         *([f"{several(dropped, 'context')} left out in all, with too few negatives left"] if dropped else []),
+        *_no_longer(pool),
         *_too_many(counts),
         f"Negatives left: {int(pool.n_eligible.min()) - 1:,} in the row with fewest.",
     ]
@@ -56,6 +58,13 @@ def _following(pool: CandidatePool, options: GuardOptions) -> str:
         f"{several(n_without, 'row has', 'rows have')} no negative left and cannot be filtered: the same command with "
         f"--min-negatives 1 and another --out leaves {'it' if n_without == 1 else 'them'} out"
     )
+
+
+def _no_longer(pool: CandidatePool) -> list[str]:
+    """What earlier guards kept out and these do not, which gave way to them."""
+    free = pool.manifest.get(NO_LONGER) or {}
+    told = "; ".join(f"{name}, {several(n, 'candidate')}" for name, n in free.items())
+    return [f"no longer kept out: {told}. To keep them out, name all guards in one --by."] if told else []
 
 
 def _too_many(counts: GuardCounts) -> list[str]:

@@ -29,7 +29,8 @@ class GuardOptions(Options):
     choosing the likeliest, so excluding by it makes a giveaway.
 
     The scores are part of the pool's identity: runs made before are read as ever, but not gone on with. Killed and run
-    again, it goes on after its last finished block. Other thresholds or more guards ask no candidate twice.
+    again, it goes on after its last finished block. Other thresholds or more guards ask no candidate twice. The guards
+    of a call replace those of an earlier one, so name all in one --by; what is no longer kept out is said.
 
     Try:
       swag-af guard pool

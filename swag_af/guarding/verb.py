@@ -17,7 +17,7 @@ from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable, made_by_others
 from swag_af.data.own_code import said_of
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
-from swag_af.data.pool.guarded import BEFORE, ROWS_DROPPED, guard_counts
+from swag_af.data.pool.guarded import BEFORE, NO_LONGER, ROWS_DROPPED, guard_counts, no_longer_kept_out
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.recount import recounted
 from swag_af.data.progress import note
@@ -43,7 +43,8 @@ def guard(options: GuardOptions) -> CandidatePool:
     """Score and flag the candidates of a pool; returns the pool, or the copy at `options.out`.
 
     Its identity changes: runs on the pool as it was are read, and not gone on with. `--by none` gives it back the
-    identity that it had. Raises InputError before any work for guards that cannot be used, ExhaustedError where no row
+    identity that it had. Guards of an earlier call give way to these; what they kept out and these do not is counted in
+    the manifest. Raises InputError before any work for guards that cannot be used, ExhaustedError where no row
     has enough negatives left.
     """
     CandidatePool.open(options.pool)  # nothing is locked that is no pool
@@ -69,7 +70,7 @@ def _guarded(options: GuardOptions) -> CandidatePool:
     for line in (line for one in chosen for line in said_of(one.guard)):
         note(line)
     arrays = _tables(asked, chosen, work)
-    records = {"guards": [one.record() for one in chosen]}
+    records = _records(pool, chosen, arrays["flagged"])
     if options.out is None:
         _save_whole(arrays, records, work / WHOLE)
         guarded = _switched(pool, work / WHOLE)
@@ -126,7 +127,8 @@ def _unguarded(pool: CandidatePool) -> CandidatePool:
     """The pool without its tables of guards."""
     assert pool.path is not None
     if GUARD_TABLES[0] in pool.tables:
-        pool = pool.with_tables([table for table in pool.tables if table not in GUARD_TABLES], {"guards": None})
+        of_guards = {name: None for name in ("guards", NO_LONGER) if name in pool.manifest}
+        pool = pool.with_tables([table for table in pool.tables if table not in GUARD_TABLES], of_guards)
     assert pool.path is not None
     for shard in (pool.path / SHARDS).glob("[0-9]*"):
         for table in GUARD_TABLES:
@@ -141,6 +143,14 @@ def _tables(asked: Asked, chosen: list[Chosen], work: Path) -> dict[str, np.ndar
     reached = scores >= np.array([one.threshold for one in chosen], np.float32)  # NaN reaches nothing
     flagged = (reached & np.array([one.excludes for one in chosen])).any(axis=2)  # (N, K)
     return dict(zip(GUARD_TABLES, (flagged, scores), strict=True))
+
+
+def _records(pool: CandidatePool, chosen: list[Chosen], flagged: np.ndarray) -> dict[str, Any]:
+    """What the manifest is to say: the guards, and what those before them kept out that these do not."""
+    records: dict[str, Any] = {"guards": [one.record() for one in chosen]}
+    free = no_longer_kept_out(pool, flagged)
+    are_others = pool.manifest.get("guards") != records["guards"]  # and not of a run that was killed at its end
+    return records | ({NO_LONGER: free or None} if free or (are_others and NO_LONGER in pool.manifest) else {})
 
 
 WHOLE = "whole"

@@ -604,3 +604,29 @@ def test_the_command_says_rates_examples_and_what_is_next(folder: Path, capsys: 
     assert "Nothing was written" in capsys.readouterr().out
     main(["guard", str(folder), "--by", "none"])
     assert "no guard says anything" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_what_another_guard_no_longer_keeps_out_is_said_and_counted(
+    in_place: bool, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the first guard kept out was assigned again, and nothing said so."""
+    before = guard(GuardOptions(folder, "even"))
+    rows = np.arange(len(before))
+    flagged = before.gather("flagged", rows).copy()
+    capsys.readouterr()
+    main(["guard", str(folder), "--by", "words", *([] if in_place else ["--out", str(tmp_path / "out")])])
+    made = CandidatePool.open(folder if in_place else tmp_path / "out")
+    n = int((flagged & ~made.gather("flagged", rows)).sum())
+    assert made.manifest["no_longer_kept_out"] == {"even": n}
+    assert n > 0
+    assert f"no longer kept out: even, {n:,} candidates. To keep them out" in capsys.readouterr().out
+
+
+def test_where_all_stays_kept_out_nothing_is_said_of_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    guard(GuardOptions(folder, "even"))
+    main(["guard", str(folder), "--by", "even,words"])
+    assert "no longer" not in capsys.readouterr().out
+    assert "no_longer_kept_out" not in CandidatePool.open(folder).manifest
+    guard(GuardOptions(folder, "words"))
+    assert not guard(GuardOptions(folder, "none")).manifest["no_longer_kept_out"]
