@@ -31,6 +31,7 @@ def cautions_of(stage: Stage, surface: Sequence[str] = ()) -> list[str]:
         *_unpreferred(stage),
         *_of_surface(surface),
         *_right_as_well(stage),
+        *_right_elsewhere(stage),
         *_copies(stage),
         *_tags(stage),
     ]
@@ -122,6 +123,22 @@ def _right_as_well(stage: Stage) -> list[str]:
         f"{n:,} of {len(questions):,} questions have as a wrong answer what is right for the same question in another "
         "row: rows of one question are too many in their bucket to avoid it. Take all but one of them out, or larger "
         "buckets."
+    ]
+
+
+def _right_elsewhere(stage: Stage) -> list[str]:
+    """Rows of the same words in two named groups are two questions, and may get right answers of each other."""
+    items, assigned = stage.items, stage.outcome.assigned
+    keys = zip(items.groups.tolist(), items.rows, strict=True)
+    words_of = numbered([repr((group, comparable(row.query), row.media)) for group, row in keys])
+    are_alike = (words_of[assigned] == words_of[:, None]) & (items.questions[assigned] != items.questions[:, None])
+    n = int(are_alike.any(axis=1).sum())
+    if not n:
+        return []
+    return [
+        f"{n:,} of {len(items):,} questions have as a wrong answer what is right for the same words in another group "
+        "that the data names, where they are taken for another question, as about another film. If they ask the same "
+        'thing, match without the column of groups (of pairs --group-column ""), or take all but one of them out.'
     ]
 
 

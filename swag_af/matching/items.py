@@ -104,8 +104,9 @@ class Items:
         """(n,) numbers that are equal for rows of one question, of which each has a right answer: the same words about
         the same media, in one group.
 
-        A question that is too common for one group, such as What happens next?, says nothing of its row: there each
-        row is a question of its own.
+        The same words in two groups that the data names are two questions, as about two films; `cautions` counts where
+        one has a right answer of the other. A question that is too common for one group, such as What happens next?,
+        says nothing of its row: there each row is a question of its own.
         """
         keys = zip(self.groups.tolist(), self.rows, strict=True)
         return numbered([repr((group, comparable(row.query), row.media, row.context.video)) for group, row in keys])

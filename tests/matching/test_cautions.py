@@ -69,6 +69,20 @@ def test_questions_too_common_in_their_bucket_are_matched_and_counted(tmp_path: 
     )
 
 
+def test_right_answers_of_the_same_words_in_another_group_are_counted(tmp_path: Path) -> None:
+    """Rows of one question in two documents gave each other's right answers as wrong ones, and nothing said so."""
+    items = made()
+    queries = [items.queries[row - row % 2] for row in range(len(items))]
+    in_documents = items_of(queries, items.responses, [f"document {row}" for row in range(len(items))])
+    stage = stage_of(in_documents, tmp_path / "documents", replace(OPTIONS, buckets="none"))
+    n = sum(row ^ 1 in others for row, others in enumerate(stage.outcome.assigned.tolist()))
+    assert n > 0
+    said = f"{n} of {len(items)} questions have as a wrong answer what is right for the same words in another group"
+    assert any(one.startswith(said) for one in cautions_of(stage))
+    alone = stage_of(items_of(queries, items.responses), tmp_path / "alone", replace(OPTIONS, buckets="none"))
+    assert not any("the same words in another group" in one for one in cautions_of(alone))
+
+
 def test_nothing_is_said_where_all_is_well(tmp_path: Path) -> None:
     assert cautions_of(stage_of(made(), tmp_path)) == []
 
