@@ -269,8 +269,18 @@ def _of_pairs(sources: Sequence[Path], columns: PairColumns, options: ReadingOpt
             called if file == source.path.name else f"{called}/{file}": sha for file, sha in source.hashes().items()
         }
         said = ", ".join(f"{field.removesuffix('_column')} = {column}" for field, column in found.items() if column)
-        notes.append(f"{called}: read as queries and responses: {said}{_without_group(of_source, found)}")
+        unread = _unread(source, found, columns)
+        notes.append(f"{called}: read as queries and responses: {said}{unread}{_without_group(of_source, found)}")
     return Items(tuple(rows), name, files, tuple(notes))
+
+
+def _unread(source: Source, found: Mapping[str, str], columns: PairColumns) -> str:
+    """The columns that may be of the query, too, beside the one that was found by its name."""
+    known = [name for name in source.columns if name.lower() in NAMES["query_column"] and name not in found.values()]
+    if columns.query_column != AUTO or not known:
+        return ""
+    others = f"not read: {', '.join(known)} (--query-column names one column"
+    return f"; {others}: for all of a query, join them into one and name it)"
 
 
 def _without_group(rows: Sequence[Item], found: Mapping[str, str]) -> str:

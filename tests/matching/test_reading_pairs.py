@@ -248,3 +248,19 @@ def test_names_of_persons_go_with_no_answer(tmp_path: Path) -> None:
     made = [{"question": f"Why {i}?", "choices": ["so", "no"], "label": 0} for i in range(40)]
     with pytest.raises(InputError, match=r"--persons names: a name would go with its answer into scenes where nobody"):
         read_items(written(tmp_path, made), reading=ReadingOptions(persons="names"))
+
+
+@pytest.mark.parametrize(
+    ("names", "unread"), [(("question", "Context"), "Context"), (("instruction", "input", "context"), "input, context")]
+)
+def test_columns_that_may_be_of_the_query_and_are_not_read_are_named(
+    names: tuple[str, ...], unread: str, tmp_path: Path
+) -> None:
+    """Of instruction and input the first alone was read, and nothing said so."""
+    path = tmp_path / "q.jsonl"
+    rows = [{name: f"The {name} of {i}." for name in names} | {"output": f"It is number {i}."} for i in range(9)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (said,) = read_items([path]).notes
+    assert f"query = {names[0]}, response = output; not read: {unread} (--query-column names one column: " in said
+    (named,) = read_items([path], PairColumns(query_column=names[1])).notes
+    assert "not read" not in named
