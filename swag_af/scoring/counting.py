@@ -8,9 +8,10 @@ were cut for those from itself to a whole unit above. In VCR-CS's Table 2 (Kim e
 percentages are cut, three rows are shares of 152, and one sensitivity can be neither.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import ceil, floor, prod
 from numbers import Integral
 from typing import Literal
@@ -43,7 +44,7 @@ class Sensitivity:
     printed: str
     fit: Fit
     pairs: tuple[tuple[int, int], ...]
-    """Every `(k, m)` that prints so; where none does, for each k the nearest from above and from below."""
+    """The first `(k, m)` that print so, ten at most; where none does, for each k the nearest from above and below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +142,14 @@ def _sensitivity(printed: str, consistency: Share, n: int) -> Sensitivity:
     """The whole numbers of pairs of which the consistent ones are the share that is printed."""
     value, unit = Fraction(printed) / 100, _unit(printed)
     ks = range(consistency.least, consistency.most + 1)
-    found: dict[Fit, list[tuple[int, int]]] = {"rounded": [], "cut": []}
-    for k in ks:
-        found["rounded"] += [(k, m) for m in _wholes(k, value - unit / 2, value + unit / 2, n)]
-        found["cut"] += [(k, m) for m in _wholes(k, value, value + unit, n) if Fraction(k, m) < value + unit]
-    for fit, pairs in found.items():
-        if pairs:
-            return Sensitivity(printed, fit, tuple(pairs[:MOST_PAIRS]))
+    above = value + unit
+    found: dict[Fit, Iterator[tuple[int, int]]] = {
+        "rounded": ((k, m) for k in ks for m in _wholes(k, value - unit / 2, value + unit / 2, n)),
+        "cut": ((k, m) for k in ks for m in _wholes(k, value, above, n) if Fraction(k, m) < above),
+    }
+    for fit, every in found.items():
+        if pairs := tuple(islice(every, MOST_PAIRS)):  # all would be as many as n squared
+            return Sensitivity(printed, fit, pairs)
     return Sensitivity(printed, "no", tuple(pair for k in ks[:MOST_PAIRS] for pair in _around(k, value, n)))
 
 
