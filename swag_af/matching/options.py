@@ -161,4 +161,17 @@ class MatchOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_faults([(self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1")])
+        matching, usual, is_sweep = self.matching, MatchingOptions, bool(self.sweeping.sweep)
+        check_faults(
+            [
+                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                (
+                    is_sweep and matching.weight != usual.weight,
+                    f"--weight {matching.weight:g}: not with --sweep, which has its own values",
+                ),
+                (
+                    is_sweep and matching.rationale_weight != usual.rationale_weight,
+                    f"--rationale-weight {matching.rationale_weight:g}: not with --sweep, which matches no rationales",
+                ),
+            ]
+        )

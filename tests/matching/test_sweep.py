@@ -215,6 +215,15 @@ def test_options_of_a_sweep_alone_are_refused(sweeping: dict[str, Any]) -> None:
         MatchOptions((Path("a"),), sweeping=SweepOptions(**sweeping))
 
 
+def test_the_weights_of_a_matching_are_refused_beside_a_sweep() -> None:
+    """They were taken, and did nothing."""
+    weights = MatchingOptions(weight=5, rationale_weight=3)
+    said = r"--weight 5: not with --sweep, .*--rationale-weight 3: not with --sweep"
+    with pytest.raises(InputError, match=said):
+        MatchOptions((Path("a"),), matching=weights, sweeping=SweepOptions(sweep=(0.1, 0.3)))
+    assert MatchOptions((Path("a"),), matching=weights).matching is weights
+
+
 @pytest.mark.parametrize(
     ("values", "told"),
     [((0.0, float("inf")), "numbers, not below 0"), ((0.1234567, 0.12345674), "each value once, to six digits")],
