@@ -89,6 +89,15 @@ def test_by_guessing_the_sets_of_the_largest_class_alone_are_right() -> None:
     assert set_chances(sets, made).tolist() == [0, 1, 1, 0]
 
 
+def test_a_set_that_lost_a_row_on_reading_does_not_count() -> None:
+    made = sentences([(1, 0), (1,), (1, 1)])
+    whole, cut = (contrast_sets(one, group(one), np.arange(5)) for one in (made, replace(made, cut_sets={"s1"})))
+    assert whole is not None
+    assert cut is not None
+    assert (whole.n, cut.n) == (3, 2)
+    assert contrast_sets(replace(made, cut_sets={"s0", "s2"}), group(made), np.arange(5)) is None
+
+
 def test_by_guessing_in_a_published_split_its_own_largest_class_is_named() -> None:
     """The largest class of all splits was, so that a model that says `no` was above chance."""
     made = sentences([(1, 1)] * 50 + [(0, 0)] * 20 + [(1, 1)] * 5)

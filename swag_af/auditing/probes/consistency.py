@@ -54,12 +54,14 @@ class ContrastSets:
 def contrast_sets(instances: Instances, groups: Groups, rows: np.ndarray) -> ContrastSets | None:
     """The sets all of whose members are among `rows` (ascending); None where none of them has two members.
 
-    A set of one member counts among others, as in the published figures of NLVR2.
+    A set of one member counts among others, as in the published figures of NLVR2; one of which a row without a label
+    was left out on reading does not.
     """
     names = [one.contrast_set for one in instances.instances]
     of_row = numbered(names)
     sizes, n_scored = np.bincount(of_row), np.bincount(of_row[rows], minlength=int(of_row.max()) + 1)
-    is_whole = np.array([bool(name) for name in sorted(set(names))]) & (n_scored == sizes)
+    are_read = np.array([bool(name) and name not in instances.cut_sets for name in sorted(set(names))])
+    is_whole = are_read & (n_scored == sizes)
     mine = rows[is_whole[of_row[rows]]]
     if not (is_whole & (sizes > 1)).any():
         return None
