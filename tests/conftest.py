@@ -5,6 +5,7 @@ import os
 import signal
 import zlib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,17 @@ class FitsAnew(FeatureFilter):
 
     def state(self) -> dict[str, np.ndarray]:
         return {}
+
+
+def chained(n_videos: int, n_captions: int) -> list[Context]:
+    """Contexts of consecutive captions: the second sentence of each is the first of the next of its video."""
+    made = []
+    for video in range(n_videos):
+        captions = [f"The person {video} does the thing number {i} now." for i in range(n_captions)]
+        for i, (first, second) in enumerate(pairwise(captions)):
+            start, gold = second.split(" does ")
+            made.append(Context(first, start, f"does {gold}", id=f"{video:03}-{i:02}", video=f"v{video:03}"))
+    return made
 
 
 def make_contexts_of(n: int, *, n_videos: int) -> list[Context]:

@@ -11,11 +11,12 @@ from swag_af.data.captions.context_set import NearJoined, join_near_duplicates
 from swag_af.data.errors import ExhaustedError, InputError, several
 from swag_af.data.run import Run
 from swag_af.data.splits import fill_shares
+from swag_af.data.text.linked import Links, links_of, unlinked
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import Opinions, opinions_of
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_examples, most_distractors, second_examples
 from swag_af.judging.verdicts import N_ENDINGS, TOO_FEW, Judgement, told_apart
-from swag_af.releasing.linked import HELD_OUT, Links, count_by_split, links_of, unlinked
+from swag_af.releasing.linked import HELD_OUT, count_by_split
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS, Question, drawn_examples, make_questions
 from swag_af.releasing.rationales import Rationales, rationale_run, rationales_of

@@ -7,6 +7,7 @@ Reading order (each file or folder imports only those named before it):
     schema         the tables of a verification, and the engine they live in
     store          opens and reads the tables: answers, and the settings of the verification
     backup         all answers in one file: the verb `verify backup`
+    linked         which of two items gives the other away
     items          the items: which are open, and which comes next
     qualification  questions with known answers
     checks         such questions among the items

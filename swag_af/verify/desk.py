@@ -18,6 +18,7 @@ from swag_af.judging.verdicts import Rating
 from swag_af.verify.checks import Attention, check_of, counts_as_work, due_check, passes, scores
 from swag_af.verify.consent import AcceptedText, keep_consent
 from swag_af.verify.items import Rules, next_item, settle
+from swag_af.verify.linked import is_told, n_linked
 from swag_af.verify.qualification import QualificationQuestion, share_right
 from swag_af.verify.schema import annotators, events, items, settings, tasks, writing
 from swag_af.verify.store import Store
@@ -165,6 +166,16 @@ class Desk:
         """Whether every item has the answers that it needs."""
         with self.store.engine.connect() as connection:
             return not connection.scalar(select(func.count()).where(items.c.is_open))
+
+    def is_told(self, annotator: str) -> bool:
+        """Whether an open item is kept from `annotator`, who has read its answer, or would then know another one's."""
+        with self.store.engine.connect() as connection:
+            return is_told(connection, annotator)
+
+    def n_linked(self) -> int:
+        """Items, refills not counted, of which one gives another away: nobody is handed both."""
+        with self.store.engine.connect() as connection:
+            return n_linked(connection)
 
     def n_answered(self, annotator: str) -> int:
         """Items that `annotator` has answered, checks among them: to the annotator, and for the pay, they are items."""

@@ -4,8 +4,9 @@ Items with endings that guards have marked (`swag-af guard`) come first, those w
 
 An item is open while it needs more answers: fewer than `annotators`, or, until `most_annotators`, one more than it has
 when they disagree. Once closed, an item with too few sensible endings is refilled from the run's assignment and shown
-again, to people who have not seen its row. A refill that the answers before it no longer ask for is withdrawn: nobody
-is handed it any more, though the answer of somebody who has opened it is still taken.
+again, to people who have not seen its row, nor one that is linked with it (`linked`). A refill that the answers before
+it no longer ask for is withdrawn: nobody is handed it any more, though the answer of somebody who has opened it is
+still taken.
 """
 
 from collections.abc import Sequence
@@ -20,14 +21,13 @@ from swag_af.data.pool.guarded import n_marked
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import Item, Judgement, Verdict, is_example, judge, make_items, refill
+from swag_af.verify.linked import N_AT_ONCE, keep_links, rows_told_to
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.schema import annotators, checks, golds, items, settings, tasks, writing
 from swag_af.verify.store import Store, verdict_of
 
 DISAGREEMENT, BEGUN, REFILLED, UNTOUCHED = range(4)
 """Priorities of open items; the lowest is shown first."""
-
-N_AT_ONCE = 1000
 
 STANDS = or_(items.c.is_open, items.c.n_answers > 0)
 """The condition that an item is not a withdrawn refill: these are closed, though no answer to them counts."""
@@ -44,7 +44,8 @@ class Rules:
     seed: int = 0
     """Breaks ties among endings (`verdicts.judge`)."""
     pool: CandidatePool | None = None
-    """The pool whose guards say which endings are marked; None where no order by marks is wanted."""
+    """The pool whose guards say which endings are marked, and whose contexts may be linked; None where neither is
+    looked at."""
 
     def n_marked(self, item: Item) -> int:
         """How many of the item's endings a guard has marked."""
@@ -81,6 +82,8 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
                 settle(connection, row, rules)
             connection.execute(delete(settings).where(settings.c.name == "rules"))
             connection.execute(insert(settings).values(name="rules", value=now))
+        if rules.pool is not None:
+            keep_links(connection, rules.pool.contexts)
         return connection.scalar(select(func.count()).select_from(items).where(items.c.round == 0)) or 0
 
 
@@ -116,7 +119,8 @@ def rows_left_out(store: Store, n_rows: int, *, limit: int | None = 0, seed: int
 
 
 def next_item(connection: Connection, annotator: str, now: float) -> Row[Any] | None:
-    """The first open item by priority and rank that is not leased to others, of a row that is new to `annotator`.
+    """The first open item by priority and rank that is not leased to others, of a row that is new to `annotator` and
+    not linked with one that is not.
 
     Where all are leased, one that is leased to people without any answer, so that made-up ids cannot hold a study up:
     to those with answers in any case, to others only while fewer than twice the people needed hold it.
@@ -144,7 +148,7 @@ def _has_answered(annotator: Any) -> Any:
 
 
 def _first_open(connection: Connection, annotator: str, condition: Any, fewest: Any = None) -> Row[Any] | None:
-    """The first open item for which the condition is true, of a row that is new to `annotator`.
+    """The first open item for which the condition is true, of a row that nothing has told `annotator` of.
 
     Where `fewest` is given, the item for which that is lowest.
     """
@@ -160,7 +164,7 @@ def _first_open(connection: Connection, annotator: str, condition: Any, fewest: 
     met = exists().where(golds.c.row == items.c.row, tasks.c.item == golds.c.question, tasks.c.annotator == annotator)
     return connection.execute(
         select(items)
-        .where(items.c.is_open, condition, ~seen, ~checked, ~met)
+        .where(items.c.is_open, condition, ~seen, ~checked, ~met, items.c.row.not_in(rows_told_to(annotator)))
         .order_by(*order if fewest is None else (fewest, *order))
         .limit(1)
     ).one_or_none()

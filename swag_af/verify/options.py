@@ -303,6 +303,9 @@ class ExportOptions(Options):
     """Earlier verdicts: write only what is still to be judged, with refills of items with too few sensible endings."""
     annotators_per_item: int = 1
     """With --verdicts: items that fewer people have judged are written again."""
+    linked: Literal["keep", "none"] = "keep"
+    """Items whose answer is the first sentence of another, as consecutive captions make them: keep them, or leave one
+    of two out; the others come with --verdicts, once those are judged."""
     iteration: int | None = None
     """Show endings of the assignment after this iteration; the last when not given."""
     limit: int | None = None
@@ -325,6 +328,7 @@ class ExportOptions(Options):
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (self.database is not None and not is_served, "--database: only with --to verdicts"),
                 (is_served and self.verdicts is not None, "--verdicts: not with --to verdicts"),
+                (is_served and self.linked != "keep", "--linked: not with --to verdicts"),
                 (is_served and self.limit is not None, "--limit: not with --to verdicts"),
                 (is_served and self.iteration is not None, "--iteration: not with --to verdicts"),
                 (is_served and self.seed != 0, "--seed: not with --to verdicts"),

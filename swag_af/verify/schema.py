@@ -2,7 +2,8 @@
 
 `settings` holds what must stay the same, then `annotators`, `items`, and `tasks`: one row for each item that was shown
 to one annotator, which becomes the answer. `checks` are the attention checks, and the questions of the qualification
-that were drawn, with the other contexts whose `golds` stand in them; `consents` say who accepted which of the `texts`,
+that were drawn, with the other contexts whose `golds` stand in them; `linked` are contexts of which one's answer stands
+in another, by the sentence that they share; `consents` say who accepted which of the `texts`,
 and when. `events` is the log of what the admin changed, and `ended_sessions` are the browsers that were logged out. The
 comments explain the columns; later files fill them. Stores of older releases get what they lack (`upgrade`).
 """
@@ -114,6 +115,15 @@ golds = Table(
     metadata,
     Column("question", String(32), primary_key=True),  # the id of one of the checks that is a drawn question
     Column("row", Integer, primary_key=True),  # another context, whose gold is among its endings
+)
+
+linked = Table(
+    "linked",
+    metadata,
+    Column("row", Integer, primary_key=True),
+    Column("sentence", Integer, primary_key=True),  # a number of its own
+    Column("is_answer", Boolean, primary_key=True),  # the second sentence of the context, with gold; else in `sent1`
+    Index("links_of_a_sentence", "sentence"),
 )
 
 texts = Table(

@@ -1,31 +1,20 @@
 """Claims about questions of which one's answer stands in another's context: they are counted, and can be left out."""
 
 import csv
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import HashFilter
+from conftest import HashFilter, chained
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af import AFOptions, CandidatePool, Context, filter_pool
 from swag_af.cli.main import main
 from swag_af.data.manifests import read_manifest
-from swag_af.releasing.linked import count_by_split, links_of, unlinked
+from swag_af.data.text.linked import links_of, unlinked
+from swag_af.releasing.linked import count_by_split
 
 SPLITS = ("train", "val", "test")
-
-
-def chained(n_videos: int, n_captions: int) -> list[Context]:
-    """Contexts of consecutive captions: the second sentence of each is the first of the next of its video."""
-    made = []
-    for video in range(n_videos):
-        captions = [f"The person {video} does the thing number {i} now." for i in range(n_captions)]
-        for i, (first, second) in enumerate(pairwise(captions)):
-            start, gold = second.split(" does ")
-            made.append(Context(first, start, f"does {gold}", id=f"{video:03}-{i:02}", video=f"v{video:03}"))
-    return made
 
 
 def test_the_second_sentence_is_looked_for_in_all_first_ones() -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.extras import install
 from swag_af.data.files import check_output, check_outputs, replacing_all
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import n_marked
 from swag_af.data.run import Run, open_run
+from swag_af.data.text.linked import linked_rows, links_of, unlinked
 from swag_af.data.urls import command
 from swag_af.judging.consensus import counted_of
 from swag_af.judging.verdicts import (
@@ -101,15 +102,27 @@ def export(options: ExportOptions) -> Exported:
     run = open_run(options.run)
     run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
     warning = check_prospects(run, options.iteration, is_begun=options.verdicts is not None)
-    tasks = make_tasks(run, items_to_judge(run, options), seed=options.seed)
+    to_judge = items_to_judge(run, options)
+    tasks = make_tasks(run, to_judge, seed=options.seed)
     with replacing_all(*paths) as temporaries:
         temporary = dict(zip(paths, temporaries, strict=True))
         if platform.form is not None:
             platform.form(temporary[form], tasks)
         platform.write(temporary[out], tasks)
         write_key(temporary[key_path(out)], options.to, run.pool.unguarded_identity, tasks)
-    return Exported(
-        len(tasks), tuple(dict.fromkeys((out, form))), key_path(out), tuple(filter(None, (warning, unseen_media(run))))
+    warnings = tuple(filter(None, (warning, unseen_media(run), _of_links(run, to_judge))))
+    return Exported(len(tasks), tuple(dict.fromkeys((out, form))), key_path(out), warnings)
+
+
+def _of_links(run: Run, to_judge: Sequence[Item]) -> str | None:
+    """A line where some items tell the answer of others; None where none does."""
+    n = len(linked_rows(links_of(run.pool.contexts), {item.row for item in to_judge}))
+    if not n:
+        return None
+    return (
+        f"of {n:,} of {several(len(to_judge), 'item')} the answer stands in the first sentence of another, or theirs "
+        "tells one. Who gets both has read it: --linked none leaves one of two out, and `verify serve` gives nobody "
+        "both."
     )
 
 
@@ -151,6 +164,11 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
         for row in order.tolist()
     ]
     items = [item for item in found if item is not None]
+    if options.linked == "none":
+        rows = {item.row for item in items}
+        is_there = [row in rows for row in range(len(assignment))]
+        gone = unlinked(links_of(run.pool.contexts), is_there, [True] * len(assignment))
+        items = [item for item in items if item.row not in gone]
     items.sort(key=lambda item: -n_marked(run.pool, item.row, item.columns))  # those with marked endings first
     if not items:
         raise InputError(

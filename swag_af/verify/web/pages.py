@@ -270,6 +270,7 @@ def done(visit: VisitDep) -> Response:
         state=state,
         n=n,
         is_over=desk.is_over(),
+        is_told=is_at_work and desk.is_told(who),
         in_hand=state == "active" and desk.has_in_hand(who),
         back=back,
         outcome=outcome,

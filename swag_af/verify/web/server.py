@@ -74,7 +74,7 @@ def _serve(listener: socket.socket, run: Run, options: ServeOptions, say: Callab
     token = options.admin_token or keys.admin_token
     site = _site(run, store, questions, keys.secret, options, media)  # refuses before anything is laid out for good
     n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
-    say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
+    say(*welcome(options, listener.getsockname()[1], token, n_items, site.desk.n_linked()), *of_guards(run))
     for told in filter(None, (warning, lacking if media else unseen_media(run))):
         say("", f"Warning: {told}")
     config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
@@ -284,7 +284,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[str]:
+def welcome(options: ServeOptions, port: int, token: str, n_items: int, n_linked: int = 0) -> list[str]:
     """The lines printed at the start: addresses, admin token, and where answers are kept."""
     address = f"http://{f'[{options.host}]' if ':' in options.host else options.host}:{port}"
     place = options.database and make_url(options.database).render_as_string()  # without the password
@@ -298,6 +298,11 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
     if options.database is None:
         backup = command("verify", "backup", options.run, "--out", "FILE")
         lines.append(f"Backup      {backup} (a copy of answers.db may lack the latest)")
+    if n_linked:
+        lines.append(
+            f"Linked      {n_linked:,} of these items: the answer of one stands in the first sentence of another, and "
+            "nobody gets both. Ask two people or more."
+        )
     if options.limit is not None and options.limit < n_items:
         lines.append(f"            --limit {options.limit} is fewer than were laid out before; all of these stay.")
     if options.completion_items is not None and options.completion_items > n_items:
