@@ -86,8 +86,33 @@ class NearJoined:
 
     groups: np.ndarray
     """(n,) group numbers, from 0."""
+    asked: float
+    """The similarity from which on contexts were to be joined."""
+    least: float | None
+    """The one from which on they are, where phrases that many have did not count; None where copies alone are."""
     is_templated: bool
-    """Whether so many contexts are alike, as behind one instruction, that what they share did not count."""
+    """Whether so many contexts would hang together that phrases that many have did not count."""
+    n_apart: int
+    """At least so many pairs of different texts are as similar as was asked for, and in two groups."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether all that is as similar as was asked for is together, but for phrases that many have."""
+        return self.least == self.asked and not self.n_apart
+
+    @property
+    def told(self) -> str:
+        """From which similarity on contexts are together, and what is not: `0.7 or more`."""
+        if not self.is_templated:
+            return f"{self.asked:g} or more"
+        how = f"{self.least:g} or more" if self.least is not None else "1, copies alone"
+        raised = "" if self.least == self.asked else f" instead of the {self.asked:g} asked for"
+        several_apart = f"at least {several(self.n_apart, 'pair reaches', 'pairs reach')} {self.asked:g} and"
+        apart = f"; {several_apart} can stand apart" if self.n_apart else ""
+        return (
+            f"{how}{raised}, where phrases that many have, as behind one instruction, do not count, since more than a "
+            f"tenth would hang together{apart}"
+        )
 
 
 def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], threshold: float) -> NearJoined:
@@ -103,28 +128,32 @@ def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], thresh
     first = same_sets(sets)
     copies = join_pairs(groups, np.stack([first, np.arange(len(first))], axis=1))
     distinct = np.unique(first)
-    pairs = _pairs_of_few(sets[distinct], threshold)
-    made = _pairs_without_phrases(sets[distinct], threshold) if pairs is None else pairs
-    return NearJoined(join_pairs(copies, distinct[made]), pairs is None)
+    some = sets[distinct]
+    alike = None if is_templated(some, threshold) else similar_sets(some, threshold)[0]  # (p, 2), or too many to list
+    if alike is not None and _are_few(alike, len(distinct)):
+        return NearJoined(join_pairs(copies, distinct[alike]), threshold, threshold, is_templated=False, n_apart=0)
+    known, similarity = _pairs_without_phrases(some, threshold)
+    least = _least_of_few(known, similarity, len(distinct), threshold)
+    made = known[similarity >= least] if least is not None else known[:0]
+    joined = join_pairs(copies, distinct[made])
+    one, other = joined[distinct[known if alike is None else alike]].T
+    return NearJoined(joined, threshold, least, is_templated=True, n_apart=int((one != other).sum()))
 
 
-def _pairs_of_few(sets: "csr_array", threshold: float) -> np.ndarray | None:
-    """(p, 2) all pairs of `sets` (n, shingles) that are similar enough; None where too many hang together by them."""
-    if is_templated(sets, threshold):
-        return None
-    pairs = similar_sets(sets, threshold)[0]
-    return pairs if _are_few(pairs, sets.shape[0]) else None
+def _pairs_without_phrases(sets: "csr_array", threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """(p, 2) the pairs of `sets` (n, shingles) that are similar enough also without what many have, and (p,) how
+    similar."""
+    pairs, without = similar_sets(peculiar(sets, threshold), threshold)
+    similarity = np.minimum(without, jaccard(sets, pairs))
+    return pairs[similarity >= threshold], similarity[similarity >= threshold]
 
 
-def _pairs_without_phrases(sets: "csr_array", threshold: float) -> np.ndarray:
-    """(p, 2) those that are also without what many have, so similar that few hang together by them."""
-    pairs, similarity = similar_sets(peculiar(sets, threshold), threshold)
-    similarity = np.minimum(similarity, jaccard(sets, pairs))
+def _least_of_few(pairs: np.ndarray, similarity: np.ndarray, n: int, threshold: float) -> float | None:
+    """The similarity from which on few of `n` texts hang together by `pairs` (p, 2); None where there is none."""
     for least in (threshold, *(one for one in STRICTER if one > threshold)):
-        pairs, similarity = pairs[similarity >= least], similarity[similarity >= least]
-        if _are_few(pairs, sets.shape[0]):
-            return pairs
-    return pairs[:0]
+        if _are_few(pairs[similarity >= least], n):
+            return least
+    return None
 
 
 def _are_few(pairs: np.ndarray, n: int) -> bool:

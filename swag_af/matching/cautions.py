@@ -52,8 +52,9 @@ def _templated(items: Items) -> list[str]:
     if not items.near_joined.is_templated:
         return []
     return [
-        "So many rows are nearly the same, as behind one instruction, that they would be one group: phrases that many "
-        "rows have did not count where near-duplicates were joined. Leave such a template out of the query if you can."
+        "So many rows hang together, as behind one instruction or in chains, that they would be one group. Joined as "
+        f"near-duplicates are those with a similarity of {items.near_joined.told}. Leave a template out of the query "
+        "if there is one."
     ]
 
 

@@ -22,7 +22,7 @@ from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
 from swag_af.releasing.card_matching import columns, introduction, matching_section, rationales_section, splits_of
 from swag_af.releasing.card_style import linked_lines, style_in_short, style_section
 from swag_af.releasing.card_verification import verification_lines
-from swag_af.releasing.dataset import Dataset, told_iterations, without_phrases
+from swag_af.releasing.dataset import Dataset, told_iterations
 from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
 from swag_af.releasing.hub import header_lines
 from swag_af.releasing.questions import SPLITS
@@ -201,9 +201,8 @@ def _together(dataset: Dataset) -> str:
     return (
         f"No video stands in two splits. Contexts share a split, with all of their videos, {shared}as far as a tenth "
         "of the contexts or fewer hang together, or 20 of few), and where their lower-cased tokens (first sentence, "
-        f"start and gold) have a Jaccard similarity of 3-grams of {dataset.options.near_duplicates:g} or "
-        f"more{without_phrases(dataset)}. That "
-        f"makes {dataset.kept_together}; the largest has {several(dataset.group_sizes[0], 'context')}."
+        f"start and gold) have a Jaccard similarity of 3-grams of {dataset.near.told}. "
+        f"That makes {dataset.kept_together}; the largest has {several(dataset.group_sizes[0], 'context')}."
     )
 
 

@@ -9,7 +9,7 @@ from swag_af.data.errors import several
 from swag_af.data.records import Matching
 from swag_af.data.text.wording import text_key
 from swag_af.releasing.card_style import style_in_short, style_rows
-from swag_af.releasing.dataset import Dataset, without_phrases
+from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.questions import Question
 from swag_af.releasing.stages import FOLDER
 from swag_af.reporting.markdown import bullets, markdown_table
@@ -102,7 +102,7 @@ def splits_of(dataset: Dataset) -> str:
         "Answers were matched within folds of whole groups (videos, documents), and a split is made of whole folds: no "
         f"group stands in two splits, and {crosses}. Folds that hold "
         "questions whose lower-cased tokens (question and right answer) have a Jaccard similarity of 3-grams of "
-        f"{dataset.options.near_duplicates:g} or more count as one{without_phrases(dataset)}. "
+        f"{dataset.near.told} count as one. "
         f"That makes {several(n_groups, 'fold')}; the "
         f"largest has {several(dataset.group_sizes[0], 'question')}."
     )

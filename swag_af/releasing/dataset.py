@@ -48,6 +48,8 @@ class Dataset:
     """Sizes of the groups of contexts that must share a split, the largest first."""
     groups: tuple[int, ...]
     """The number of each question's group, from 0."""
+    near: NearJoined
+    """How near-duplicates were joined into these groups, with those left out later."""
     rationales: Rationales | None = None
     """The questions that ask for the rationale of an answer, where rationales were matched."""
     linked: dict[str, int] = field(default_factory=dict)
@@ -55,8 +57,6 @@ class Dataset:
     out."""
     n_unlinked: int = 0
     """Contexts that were left out so that no answer stands in another's context."""
-    is_templated: bool = False
-    """Whether phrases that many contexts have did not count where near-duplicates were joined."""
     style: Style = field(default_factory=Style)
     """What fresh filters find in the questions; empty until it is measured."""
 
@@ -137,10 +137,10 @@ def assemble(run: Run, options: ReleaseOptions) -> Dataset:
         opinions=opinions,
         group_sizes=tuple(sorted(np.bincount(groups).tolist(), reverse=True)),
         groups=tuple(group_of_row[example.row] for example in examples),
+        near=joined,
         rationales=_rationales(why, questions, options),
         linked=count_by_split(links, split_of_row),
         n_unlinked=len(gone),
-        is_templated=joined.is_templated,
     )
 
 
@@ -245,17 +245,10 @@ def told_iterations(run: Run) -> str:
     return f"{n}" if n >= planned else f"{n} ({planned} were planned: the run is not finished)"
 
 
-def without_phrases(dataset: Dataset) -> str:
-    """What a card says beside the similarity of near-duplicates where a template did not count."""
-    if not dataset.is_templated:
-        return ""
-    return ", where phrases that many have, as behind one instruction, do not count, since nearly all would be alike"
-
-
 def shortfalls(dataset: Dataset) -> list[str]:
     """A sentence for each split that has less than half of the questions asked for, one for a run that is not finished,
-    one where a matching has too few folds for style to be measured, and one on contexts that were shown with different
-    endings in one round."""
+    one where a matching has too few folds for style to be measured, one on contexts that were shown with different
+    endings in one round, and one where not all near-duplicates that were asked for share a split."""
     run = dataset.run
     short = [
         f"iteration {dataset.iteration} is released, and {run.n_finished} of {run.n_planned} that were planned are "
@@ -272,6 +265,11 @@ def shortfalls(dataset: Dataset) -> list[str]:
         *_small_splits(dataset),
         *(few if run.is_matched and n_groups < FEWEST_GROUPS else []),
         *([apart] if apart else []),
+        *(
+            []
+            if dataset.near.is_as_asked
+            else [f"near-duplicates share a split from a similarity of {dataset.near.told}."]
+        ),
     ]
 
 

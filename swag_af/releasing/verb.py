@@ -112,6 +112,12 @@ def _manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> dict[
         "linked": dataset.linked,
         "unlinked": dataset.n_unlinked,
         "n_groups": len(dataset.group_sizes),
+        "near_duplicates": {
+            "asked": dataset.near.asked,
+            "joined_from": dataset.near.least,
+            "phrases_do_not_count": dataset.near.is_templated,
+            "pairs_left_apart": dataset.near.n_apart,
+        },
         "audits": {"summary": style_in_short(dataset.run_so_far, dataset.style), **dataset.style.as_record()},
         **_rationales_record(dataset),
         "formats": ["csv", *formats],

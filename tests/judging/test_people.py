@@ -230,7 +230,7 @@ def test_a_split_that_cannot_be_filled_is_told(run, options, monkeypatch: pytest
     assert shortfalls(assemble(run, options)) == []
 
     def all_together(groups: np.ndarray, *_: object) -> NearJoined:
-        return NearJoined(np.zeros(len(groups), np.int64), is_templated=False)
+        return NearJoined(np.zeros(len(groups), np.int64), 0.7, 0.7, is_templated=False, n_apart=0)
 
     monkeypatch.setattr("swag_af.releasing.dataset.join_near_duplicates", all_together)
     (val, test) = shortfalls(assemble(run, options))

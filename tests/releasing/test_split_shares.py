@@ -3,16 +3,21 @@
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow.groups import alike, groups_by_all_pairs
+from verify_people import make_run
 
+from swag_af.cli.main import main
 from swag_af.data.captions import context_set
 from swag_af.data.captions.context_set import join_near_duplicates
 from swag_af.data.context import Context
+from swag_af.data.manifests import read_manifest
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import fill_shares, join_pairs, named_groups
 from swag_af.data.text import near_duplicates
 
@@ -44,7 +49,7 @@ def test_groups_are_those_of_all_pairs(drawn: list, threshold: float) -> None:
 
 def test_a_near_duplicate_joins_whole_videos_at_any_remove(monkeypatch: pytest.MonkeyPatch) -> None:
     contexts = [Context("A.", "He", f"{i}.", id=f"c{i}", video=video) for i, video in enumerate("abbccd")]
-    monkeypatch.setattr(context_set, "_pairs_of_few", lambda sets, threshold: np.array([(0, 1), (2, 4)]))
+    monkeypatch.setattr(context_set, "similar_sets", lambda *_: (np.array([(0, 1), (2, 4)]), np.ones(2)))
     assert groups_of(contexts, 0.7).tolist() == [0, 0, 0, 0, 0, 1]
 
 
@@ -122,3 +127,52 @@ def test_chains_that_are_too_long_need_a_larger_similarity() -> None:
     contexts = [Context(text, "", "end.", id=str(i)) for i, text in enumerate(texts)]
     found = join_near_duplicates(np.arange(len(contexts)), contexts, 0.5)
     assert np.bincount(found.groups).max() <= 10
+
+
+def shingles_of(context: Context) -> set[tuple[str, ...]]:
+    tokens = f"{context.sent1} {context.gold}".lower().replace(".", " .").split()
+    return set(zip(tokens, tokens[1:], tokens[2:], strict=False))
+
+
+def similarity(one: Context, other: Context) -> float:
+    a, b = shingles_of(one), shingles_of(other)
+    return len(a & b) / len(a | b)
+
+
+def in_a_chain(n: int, step: int) -> list[Context]:
+    """Contexts of 60 words, each with all but `step` of those of the one before."""
+    texts = [" ".join(f"w{k}" for k in range(i, i + 60)) for i in range(0, step * n, step)]
+    return [Context(text, "", "ends here.", id=str(i), video=f"v{i}") for i, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("step", [3, 6])
+def test_it_is_told_from_which_similarity_on_contexts_are_joined_and_what_is_left_apart(step: int) -> None:
+    contexts = in_a_chain(100, step)
+    found = join_near_duplicates(np.arange(len(contexts)), contexts, 0.7)
+    together = [(i, j) for i, j in combinations(range(100), 2) if found.groups[i] == found.groups[j]]
+    near = [(i, j) for i, j in combinations(range(100), 2) if similarity(contexts[i], contexts[j]) >= 0.7]
+    assert found.n_apart == len(set(near) - set(together)) > 0
+    assert found.least == (0.7 if step == 3 else 0.8)
+    assert f"at least {found.n_apart:,} pairs reach 0.7 and can stand apart" in found.told
+
+
+def test_what_is_joined_as_asked_for_leaves_nothing_apart() -> None:
+    contexts = in_a_chain(5, 3)
+    found = join_near_duplicates(np.arange(5), contexts, 0.7)
+    assert (found.asked, found.least, found.n_apart, found.told) == (0.7, 0.7, 0, "0.7 or more")
+
+
+def test_card_manifest_and_terminal_say_which_near_duplicates_share_no_split(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contexts = in_a_chain(100, 6)
+    negatives = [[f"goes {k} times to {i}." for k in range(12)] for i in range(100)]
+    run = make_run(CandidatePool.from_texts(contexts, negatives, tagger="none"), tmp_path / "run")
+    out = tmp_path / "dataset"
+    main(["release", str(run.path), "--out", str(out), "--audit", "none", "--formats", "none"])
+    card, near = (out / "README.md").read_text(encoding="utf-8"), read_manifest(out, "dataset")["near_duplicates"]
+    assert near == {"asked": 0.7, "joined_from": 0.8, "phrases_do_not_count": True, "pairs_left_apart": 99}
+    said = "0.8 or more instead of the 0.7 asked for"
+    assert said in card
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert "at least 99 pairs reach 0.7 and can stand apart" in card
