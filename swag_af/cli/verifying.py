@@ -78,7 +78,14 @@ def verify_import(options: ImportOptions) -> None:
 def verify_agreement(options: AgreementOptions) -> None:
     """Print Table 2 of the paper next to the same figures for these verdicts."""
     from swag_af.data.files import check_output, write_json
-    from swag_af.judging.agreement import agreement_rows, annotator_rows, consensus_rows, distribution_rows, measure
+    from swag_af.judging.agreement import (
+        INTERVALS,
+        agreement_rows,
+        annotator_rows,
+        consensus_rows,
+        distribution_rows,
+        measure,
+    )
     from swag_af.judging.consensus import counted_of
     from swag_af.judging.verdicts import read_verdicts, told_apart
 
@@ -99,6 +106,7 @@ def verify_agreement(options: AgreementOptions) -> None:
     )
     for rows in (distribution_rows(found), agreement_rows(found), consensus_rows(found), annotator_rows(found)):
         say(*table([tuple(row) for row in rows]), "")
+    say(INTERVALS)
     if options.json is not None:
         write_json(options.json, found.as_record())
         say(f"Written to {options.json}.")

@@ -151,6 +151,13 @@ def consensus_shares(verdicts: Sequence[Verdict], method: Method, *, seed: int =
     }
 
 
+INTERVALS = (
+    "Intervals are over items, with these annotators: others may differ by more, the more the fewer they are and the "
+    "more items each has judged."
+)
+"""What to say beside the rows with intervals."""
+
+
 def distribution_rows(agreement: Agreement) -> list[list[str]]:
     """Table 2's distribution of labels by type of ending, the paper's beside it; a header first."""
     rows = [["label", "found", "95 % interval", "generated", "95 % interval", "paper: found", "generated"]]

@@ -20,7 +20,10 @@ MIN_BOOTSTRAP_ITEMS = 10
 @dataclass(frozen=True)
 class Figure:
     """A number with its 95 % interval, by a bootstrap over the items that it is made of; None where it is not defined,
-    and no interval where all items are alike, which says nothing of others."""
+    and no interval where all items are alike, which says nothing of others.
+
+    The annotators are as they are in every draw, so that the interval does not hold for others, who may differ.
+    """
 
     value: float | None
     low: float | None = None

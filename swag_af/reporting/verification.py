@@ -16,6 +16,7 @@ from swag_af.data.errors import several
 from swag_af.data.run import Run
 from swag_af.data.urls import command
 from swag_af.judging.agreement import (
+    INTERVALS,
     PAPER,
     PAPER_FOUND,
     PAPER_GENERATED,
@@ -131,6 +132,7 @@ def verification(subject: Subject, verified: Verification) -> str:
         tiles=_tiles(verified),
         charts=[_labels_chart(agreement), _annotators_chart(verified.opinions)],
         distribution=distribution_rows(agreement),
+        intervals=INTERVALS,
         agreement=agreement_rows(agreement),
         consensus=consensus_rows(agreement),
         about_model=_about_model(agreement),

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
 from swag_af.data.context import phrase
-from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
+from swag_af.judging.agreement import INTERVALS, agreement_rows, distribution_rows, measure
 from swag_af.judging.verdicts import Verdict, as_record
 from swag_af.verify.consent import all_consents
 from swag_af.verify.overview import overview
@@ -179,6 +179,7 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         is_paused=desk.is_paused(),
         agreement=agreement_rows(measured) if measured else [],
         distribution=distribution_rows(measured) if measured else [],
+        intervals=INTERVALS,
         screening=desk.screening,
         attention=desk.attention,
         rules=desk.rules,
