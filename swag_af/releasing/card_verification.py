@@ -50,7 +50,7 @@ def verification_lines(dataset: Dataset) -> list[str]:
         "",
         *markdown_table(rows),
         "",
-        _SOURCES + ("." if dataset.run.matching else "; `gen` is a generated answer."),
+        _sources(dataset),
         "",
         "Agreement of annotators, beside the figures of the paper:",
         "",
@@ -64,9 +64,16 @@ def verification_lines(dataset: Dataset) -> list[str]:
     ]
 
 
-_SOURCES = (
-    "`gold0` was ranked best, `gold1` second; `orig` at the first showing, `reannot` after bad endings were replaced"
-)
+def _sources(dataset: Dataset) -> str:
+    """What the names of sources mean, by the way in which several verdicts become one."""
+    of_gold = (
+        "`gold0` had most points (two for best, one for second best, so that of several people none need have picked "
+        "it best), `gold1` the next most"
+        if dataset.options.judge == "majority"
+        else "`gold0` was judged best, `gold1` second"
+    )
+    generated = "" if dataset.run.matching else "; `gen` is a generated answer"
+    return f"{of_gold}; `orig` at the first showing, `reannot` after bad endings were replaced{generated}."
 
 
 def _numbers(dataset: Dataset) -> str:

@@ -43,3 +43,13 @@ def release(folder: Path, *flags: str) -> None:
     out, verdicts = folder / "dataset", folder / "verdicts.jsonl"
     formats = ("--audit", "none", "--formats", "none")
     main(["release", str(folder / "run"), "--out", str(out), "--verdicts", str(verdicts), *formats, *flags])
+
+
+def test_the_card_says_that_gold_with_most_points_need_not_have_been_picked_best(desk: Desk, tmp_path: Path) -> None:
+    assert not any(verdict.best == 0 for verdict in desk.store.verdicts())
+    release(tmp_path, "--no-screen")
+    card = (tmp_path / "dataset" / "README.md").read_text(encoding="utf-8")
+    assert "`gold0-orig`" in card
+    assert (
+        "`gold0` had most points (two for best, one for second best, so that of several people none need have" in card
+    )
