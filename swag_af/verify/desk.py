@@ -23,6 +23,9 @@ from swag_af.verify.qualification import QualificationQuestion, share_right
 from swag_af.verify.schema import annotators, events, items, settings, tasks, writing
 from swag_af.verify.store import Store
 
+SCREENED_BY = "screening"
+"""The line of `settings` that says by which rule all annotators were screened last."""
+
 PAUSED = "paused"
 """The line of `settings` that says whether the whole study is paused."""
 
@@ -233,6 +236,19 @@ class Desk:
                 shut_out = self._screen(connection, known)
                 self._settle(connection, _answered_rows(connection, annotator) if shut_out else [found.row])
             return True
+
+    def screen_again(self) -> int:
+        """Screen all who are active where the rule is not the one of the start before; returns how many it shut out."""
+        rule = {"min_gold_share": self.screening.min_gold_share, "min_gold_items": self.screening.min_gold_items}
+        with writing(self.store.engine) as connection:
+            if connection.scalar(select(settings.c.value).where(settings.c.name == SCREENED_BY)) == rule:
+                return 0
+            active = connection.execute(select(annotators).where(annotators.c.state == "active")).all()
+            shut_out = [known.id for known in active if self._screen(connection, known)]
+            self._settle(connection, sorted({row for who in shut_out for row in _answered_rows(connection, who)}))
+            connection.execute(delete(settings).where(settings.c.name == SCREENED_BY))
+            connection.execute(insert(settings).values(name=SCREENED_BY, value=rule))
+            return len(shut_out)
 
     def pause_all(self, paused: bool, who: str = "admin") -> None:
         """Give nobody a new item, or go on; items in hand may be finished, and answers count in either case."""

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from verify_people import N_ROWS, Clock, judge_next, make_desk, make_run, said, small_pool
 
+from swag_af.cli.main import main
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import make_items, read_verdicts, with_ordered_columns, write_verdicts
@@ -16,7 +17,7 @@ from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import n_wanted
 from swag_af.verify.overview import overview
 from swag_af.verify.qualification import read_questions, share_right
-from swag_af.verify.schema import items, tasks
+from swag_af.verify.schema import annotators, items, tasks, writing
 from swag_af.verify.store import open_store
 
 
@@ -499,3 +500,48 @@ def test_the_overview_counts_what_is_there(run: Run) -> None:
         ("bob", 3, 3),
         ("cid", 0, 0),
     ]
+
+
+def test_another_rule_of_screening_holds_from_the_next_start_for_answers_given_before(run: Run) -> None:
+    desk = make_desk(run, Screening(min_gold_items=10))
+    assert desk.screen_again() == 0
+    for name in ("bad", "let in"):
+        for _ in range(5):
+            judge_next(desk, name, said("uuuull", best=4, second=5))
+    for _ in range(2):
+        judge_next(desk, "few", said("uuuull", best=4, second=5))
+    desk.qualify("let in", True)
+    desk.pause("bad", True)
+    desk.store.close()
+    again = make_desk(run, Screening(min_gold_items=5))
+    assert again.screen_again() == 1
+    again.pause("bad", False)
+    assert [again.state_of(name) for name in ("bad", "let in", "few")] == ["dequalified", "active", "active"]
+    assert Counter(verdict.annotator for verdict in again.store.verdicts()) == {"let in": 5, "few": 2}
+    assert len(all_of(again, "new")) == N_ROWS - 7
+
+
+def test_the_same_rule_of_screening_shuts_nobody_out_at_the_next_start(run: Run) -> None:
+    desk = make_desk(run, Screening(min_gold_items=5))
+    desk.screen_again()
+    for _ in range(6):
+        judge_next(desk, "bad", said("uuuull", best=4, second=5))
+    desk.qualify("bad", True)
+    with writing(desk.store.engine) as connection:
+        connection.execute(update(annotators).values(exempt=False))
+    assert desk.screen_again() == 0
+    assert desk.state_of("bad") == "active"
+
+
+def test_the_server_screens_again_when_it_is_started_with_another_rule(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    desk = make_desk(run)
+    for _ in range(6):
+        judge_next(desk, "bad", said("uuuull", best=4, second=5))
+    desk.store.close()
+    for flags, is_told in ((("--min-gold-items", "7"), False), (("--min-gold-items", "6"), True)):
+        main(["verify", "serve", str(run.path), "--port", "0", *flags])
+        assert ("1 person is dequalified by it" in capsys.readouterr().out) == is_told
+    assert make_desk(run).state_of("bad") == "dequalified"

@@ -22,7 +22,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import named_by, read_text
 from swag_af.data.locks import alone
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
@@ -75,6 +75,8 @@ def _serve(listener: socket.socket, run: Run, options: ServeOptions, say: Callab
     site = _site(run, store, questions, keys.secret, options, media)  # refuses before anything is laid out for good
     n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
     say(*welcome(options, listener.getsockname()[1], token, n_items, site.desk.n_linked()), *of_guards(run))
+    if n := site.desk.screen_again():
+        say("", f"The rule of gold's share is another one: {several(n, 'person is', 'people are')} dequalified by it.")
     for told in filter(None, (warning, lacking if media else unseen_media(run))):
         say("", f"Warning: {told}")
     config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
