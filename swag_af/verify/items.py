@@ -6,7 +6,7 @@ An item is open while it needs more answers: fewer than `annotators`, or, until 
 when they disagree. Once closed, an item with too few sensible endings is refilled from the run's assignment and shown
 again, to people who have not seen its row, nor one that is linked with it (`linked`). A refill that the answers before
 it no longer ask for is withdrawn: nobody is handed it any more, though the answer of somebody who has opened it is
-still taken.
+still taken, and counts.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ DISAGREEMENT, BEGUN, REFILLED, UNTOUCHED = range(4)
 """Priorities of open items; the lowest is shown first."""
 
 STANDS = or_(items.c.is_open, items.c.n_answers > 0)
-"""The condition that an item is not a withdrawn refill: these are closed, though no answer to them counts."""
+"""The condition that an item is not a withdrawn refill that nobody has answered: these are closed for nothing."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
     """Add the items that the store lacks, and settle all if the rules changed; returns how many there are, refills
     not counted.
 
-    Stores of older releases, which left refills standing that nothing asked for, are settled once as well.
+    Stores of older releases, which left refills open that nothing asked for, are settled once as well.
     """
     order = _drawn(len(rules.assignment), limit, seed)
     made = make_items(rules.assignment, seed=seed)
-    now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators, "refills": "withdrawn"}
+    now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators, "refills": "kept closed"}
     with writing(store.engine) as connection:
         known = set(connection.scalars(select(items.c.row)))
         ranks = [rank - len(made) * rules.n_marked(made[row]) for rank, row in enumerate(order.tolist())]
@@ -180,11 +180,14 @@ def settle(connection: Connection, row: int, rules: Rules) -> None:
     last, may_refill = 0, True
     for line in lines:
         verdicts = _counting_verdicts(connection, line.id)
-        if not verdicts and (due is None or due.columns != tuple(line.columns)):
+        is_due = due is not None and due.columns == tuple(line.columns)
+        if not verdicts and not is_due:
             last = line.round if _withdraw(connection, line) else last
             continue
-        last, is_open = line.round, _recount(connection, line, verdicts, rules)
-        judged = [] if is_open else judge(verdicts, seed=rules.seed)
+        last, is_answered = line.round, _recount(connection, line, verdicts, rules, is_due=is_due)
+        if not is_answered and not is_due:
+            continue  # withdrawn, with a late answer: it asks for nothing
+        judged = judge(verdicts, seed=rules.seed) if is_answered else []
         may_refill = may_refill and bool(judged) and not is_example(judged[0])
         due = _refilled(connection, judged[0], rules) if may_refill else None
     if due is not None:  # the number of a withdrawn refill that somebody has opened stays with it
@@ -192,10 +195,13 @@ def settle(connection: Connection, row: int, rules: Rules) -> None:
         connection.execute(insert(items).values(_line(due, lines[0].rank, REFILLED, rules)))
 
 
-def _recount(connection: Connection, line: Row[Any], verdicts: Sequence[Verdict], rules: Rules) -> bool:
-    """Store what these verdicts make of an item; returns whether it is open."""
+def _recount(
+    connection: Connection, line: Row[Any], verdicts: Sequence[Verdict], rules: Rules, *, is_due: bool
+) -> bool:
+    """Store what these verdicts make of an item, which is open where it lacks answers and is due; returns whether it
+    has all."""
     wanted = n_wanted(verdicts, rules)
-    is_open = len(verdicts) < wanted
+    is_open = is_due and len(verdicts) < wanted
     priority = line.priority
     if is_open and verdicts:
         priority = DISAGREEMENT if len(verdicts) >= rules.annotators else BEGUN
@@ -203,7 +209,7 @@ def _recount(connection: Connection, line: Row[Any], verdicts: Sequence[Verdict]
         priority = REFILLED if line.round else UNTOUCHED
     found = {"n_answers": len(verdicts), "wanted": wanted, "is_open": is_open, "priority": priority}
     connection.execute(update(items).where(items.c.id == line.id).values(found))
-    return is_open
+    return len(verdicts) >= wanted
 
 
 def n_wanted(verdicts: Sequence[Verdict], rules: Rules) -> int:

@@ -73,7 +73,7 @@ items = Table(
     Column("priority", Integer, nullable=False),  # 0 disagreement, 1 some answers, 2 refilled, 3 untouched
     Column("n_answers", Integer, nullable=False),  # those that count
     Column("wanted", Integer, nullable=False),  # answers it needs, as far as is known by now
-    Column("is_open", Boolean, nullable=False),  # n_answers < wanted; withdrawn refills are closed
+    Column("is_open", Boolean, nullable=False),  # n_answers < wanted, but for withdrawn refills, which are closed
     UniqueConstraint("row", "round"),
     Index("items_to_show", "is_open", "priority", "rank"),
 )

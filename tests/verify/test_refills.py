@@ -116,6 +116,25 @@ def test_a_late_answer_to_a_refill_made_anew_keeps_its_own_endings(run: Run) -> 
     assert desk.store.verdicts()[1].item.columns == shown
 
 
+def test_a_late_answer_to_a_withdrawn_refill_counts_and_opens_it_for_nobody(run: Run) -> None:
+    """It was handed out, and paid, to somebody who had nothing to decide."""
+    clock = Clock()
+    desk = make_desk(run, clock=clock, limit=1, annotators_per_item=2)
+    for name in ("ann", "abe", "bob", "cid"):
+        desk.admit(name)
+    judge_next(desk, "ann", said("luuggg")), judge_next(desk, "abe", said("luuggg"))
+    left = desk.next_task("bob", "tab")
+    change(desk, "ann", "luuuuu"), change(desk, "abe", "luuuuu")
+    assert desk.take(left.id, "bob", "tab", 0, said())
+    assert lines(desk) == [(0, False, 2), (1, False, 1)]
+    assert desk.is_over()
+    assert desk.next_task("cid", "tab") is None
+    assert [one.annotator for one in desk.store.verdicts()] == ["abe", "ann", "bob"]
+    change(desk, "ann", "luuggg"), change(desk, "abe", "luuggg")
+    assert lines(desk) == [(0, False, 2), (1, True, 1)]
+    assert desk.next_task("cid", "tab").item == left.item
+
+
 def test_gibberish_in_a_refill_that_nothing_asks_for_is_not_refilled(run: Run) -> None:
     desk, clock, left = opened_refill(run)
     change(desk, "ann", "luuuuu")
@@ -255,6 +274,8 @@ class Standing:
 
     columns: tuple[int, ...]
     is_open: bool
+    is_answered: bool
+    """Whether it has all the answers that it needs."""
     verdicts: list[Verdict]
     round: int
 
@@ -267,27 +288,30 @@ def _standing(desk: Desk) -> list[list[Standing]]:
             counting = [one for one in verdicts if one.item.id == line.id]
             assert line.n_answers == len(counting)
             if line.is_open or counting:
-                assert (line.wanted, line.is_open) == (n := n_wanted(counting, desk.rules), len(counting) < n)
-                one = Standing(tuple(line.columns), line.is_open, counting, line.round)
+                n = n_wanted(counting, desk.rules)
+                assert line.wanted == n
+                one = Standing(tuple(line.columns), line.is_open, len(counting) >= n, counting, line.round)
                 rows.setdefault(line.row, []).append(one)
     return list(rows.values())
 
 
 def check_row(desk: Desk, of_row: list[Standing]) -> None:
-    """A refill without answers is the one that the rounds before it ask for, and none that they ask for is lacking."""
+    """A refill is open if it is the one that the rounds before it ask for and lacks answers, and none that they ask
+    for is lacking; one without answers is open."""
     assert of_row[0].round == 0
+    assert of_row[0].is_open == (not of_row[0].is_answered)
     for k, one in enumerate(of_row[1:], 1):
-        if not one.verdicts:
-            assert one.columns == asked_for(desk, of_row[:k])
+        assert one.is_open == (not one.is_answered and one.columns == asked_for(desk, of_row[:k]))
+        assert one.is_open or one.verdicts
     assert any(one.is_open for one in of_row) or asked_for(desk, of_row) is None
 
 
 def asked_for(desk: Desk, before: list[Standing]) -> tuple[int, ...] | None:
     """The endings that should be shown after these rounds; None for no further round."""
-    judged = [judge(one.verdicts, seed=desk.rules.seed)[0] for one in before if not one.is_open]
-    if len(judged) < len(before) or any(map(is_example, judged)):
+    judged = [judge(one.verdicts, seed=desk.rules.seed)[0] for one in before if one.is_answered]
+    if any(one.is_open for one in before) or any(map(is_example, judged)):
         return None
-    shown = {column for one in before for column in one.columns}
+    shown = {column for one in before if one.round <= judged[-1].item.round for column in one.columns}
     found = refill(judged[-1], desk.rules.assignment[judged[-1].item.row, 1:], shown)
     return None if found is None else found.columns
 
