@@ -7,6 +7,7 @@ Reading order (each file imports only those named before it):
     media        pictures and videos that contexts name
     site         what all pages have in common
     pages        the annotator's pages
+    measured     the figures of agreement on the admin page
     admin        the admin's pages
     server       the application, put together and run
 

@@ -15,10 +15,11 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
 from swag_af.data.context import phrase
-from swag_af.judging.agreement import INTERVALS, agreement_rows, distribution_rows, measure
+from swag_af.judging.agreement import INTERVALS
 from swag_af.judging.verdicts import Verdict, as_record
 from swag_af.verify.consent import all_consents
 from swag_af.verify.overview import overview
+from swag_af.verify.web.measured import MeasuredStore
 from swag_af.verify.web.security import ADMIN, ID_PATTERN, LIFETIME_SECONDS, RateLimit, Session, Signer, same
 from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
 
@@ -58,6 +59,7 @@ class AdminAccess:
     token: str
     signer: Signer
     tries: RateLimit
+    measured: MeasuredStore
 
     def admits(self, request: Request, given: str) -> bool:
         """Whether `given` is the admin token; 429 if this client has sent too many wrong ones.
@@ -75,7 +77,8 @@ class AdminAccess:
 
 def keep_access(app: FastAPI, site: Site, token: str) -> None:
     """Make `token` the one that opens the admin's pages of `app`; with another token, all their cookies are invalid."""
-    app.state.admin_access = AdminAccess(token, Signer(f"{site.signer.secret} {token}"), RateLimit(TRIES_PER_MINUTE))
+    signer, tries = Signer(f"{site.signer.secret} {token}"), RateLimit(TRIES_PER_MINUTE)
+    app.state.admin_access = AdminAccess(token, signer, tries, MeasuredStore(site.desk.store))
 
 
 async def access_of(request: Request) -> AdminAccess:
@@ -167,8 +170,7 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
             return RedirectResponse("/admin/login", 303)
         check_reading(request, access, session)
         session = Session(OUTSIDE, "")  # a program: its forms would not be taken
-    desk, verdicts = site.desk, site.desk.store.verdicts()
-    measured = measure(verdicts) if verdicts else None
+    desk, figures = site.desk, access.measured.figures()
     return page(
         "admin.html",
         token=access.signer.form_token(session, ADMIN),
@@ -177,8 +179,9 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         min_seconds=site.min_seconds,
         context=lambda row: phrase(site.run.pool.contexts[row]),
         is_paused=desk.is_paused(),
-        agreement=agreement_rows(measured) if measured else [],
-        distribution=distribution_rows(measured) if measured else [],
+        agreement=figures.agreement,
+        distribution=figures.distribution,
+        measured=_ago(access.measured.age(figures)),
         intervals=INTERVALS,
         screening=desk.screening,
         attention=desk.attention,
