@@ -72,6 +72,12 @@ def verify_import(options: ImportOptions) -> None:
     say(f"answers dropped: {', '.join(f'{n:,} {why}' for why, n in done.dropped.most_common()) or 'none'}")
     if apart := told_apart(verdict.item for verdict in done.verdicts):
         say(apart)
+    if alike := done.alike:
+        some = "; ".join(" and ".join(names) for names in alike[:5]) + ("; ..." if len(alike) > 5 else "")
+        say(
+            f"Warning: annotators whose names differ in letter case alone count as different people ({some}). If they "
+            "are not, write each name in one way, and import again."
+        )
     say("", f"Written to {options.out}. Next: {command('verify', 'agreement', options.out)}")
 
 

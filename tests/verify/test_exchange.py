@@ -13,6 +13,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -467,6 +468,39 @@ def test_seconds_may_have_a_decimal_comma(run: Run, folder: Path) -> None:
     (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
     rows = [row | {"seconds": "12,5"} for row in table_of(path)]
     assert {verdict.seconds for verdict in imported(run, [write_table(path, rows)], folder)} == {12.5}
+
+
+@pytest.mark.parametrize(("cell", "seconds"), [("0,234", 0.234), ("1234,567", 1234.567), ("1,23", 1.23)])
+def test_a_comma_that_can_only_be_a_decimal_one_is_read(run: Run, folder: Path, cell: str, seconds: float) -> None:
+    (path,) = from_csv(exported(run, folder, "csv"), [Person(run, verdicts_on(run, 4, annotators=1), "worker-0")])
+    rows = [row | {"seconds": cell} for row in table_of(path)]
+    assert {verdict.seconds for verdict in imported(run, [write_table(path, rows)], folder)} == {seconds}
+
+
+@pytest.mark.parametrize("cell", ["1,234", "12,345", "123,456"])
+def test_seconds_that_may_be_thousands_are_refused(run: Run, folder: Path, cell: str) -> None:
+    """1,234 seconds were read as 1.234."""
+    (path,) = from_csv(exported(run, folder, "csv"), [Person(run, verdicts_on(run, 4, annotators=1), "worker-0")])
+    rows = [row | {"seconds": cell} for row in table_of(path)]
+    with pytest.raises(InputError, match="may be thousands or a fraction"):
+        imported(run, [write_table(path, rows)], folder)
+
+
+def test_names_that_differ_in_letter_case_alone_are_warned_of(
+    run: Run, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdicts = [
+        replace(one, annotator=name) for name in ("Ann", "ann", "bob") for one in verdicts_on(run, 2, annotators=1)
+    ]
+    out, both = folder / "verdicts.jsonl", folder / "both.jsonl"
+    for path, names in ((out, ("Ann", "bob")), (both, ("Ann", "ann", "bob"))):
+        some = [one for one in verdicts if one.annotator in names]
+        write_verdicts(path, some, run.pool.unguarded_identity)
+        main(["verify", "import", str(run.path), str(path), "--out", str(folder / f"from-{path.name}")])
+        warned = "letter case alone count as different people (Ann and ann)" in " ".join(
+            capsys.readouterr().out.split()
+        )
+        assert warned == ("ann" in names)
 
 
 def test_two_files_of_one_name_do_not_make_one_person_of_two(run: Run, folder: Path) -> None:

@@ -165,7 +165,13 @@ def _numbers(names: Mapping[str, Any], prefix: str) -> list[int]:
 
 
 def _seconds(text: str | None, where: str) -> float:
-    """A number of seconds, perhaps with a decimal comma, 0 where the cell is empty; InputError where it is none."""
+    """A number of seconds, perhaps with a decimal comma, 0 where the cell is empty; InputError where it is none, or
+    where the comma may part thousands."""
+    if _THOUSANDS.fullmatch(text or ""):
+        raise InputError(
+            f"{where}: {told(text)} seconds may be thousands or a fraction. Write a point before a fraction, and "
+            "nothing between thousands."
+        )
     try:
         seconds = float((text or "0").replace(",", "."))
     except ValueError:
@@ -173,6 +179,10 @@ def _seconds(text: str | None, where: str) -> float:
     if seconds < 0 or not isfinite(seconds):
         raise InputError(f"{where}: {told(text)} is no number of seconds. Mend that, or empty the cell.")
     return seconds
+
+
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}")
+"""`1,234`, which is 1234 to some and 1.234 to others; `0,234` and `12,5` are fractions."""
 
 
 def _left_out(status: str | None) -> str | None:

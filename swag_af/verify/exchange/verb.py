@@ -89,6 +89,14 @@ class Imported:
     dropped: Counter[str]
     """Replies that do not count, by reason."""
 
+    @property
+    def alike(self) -> list[list[str]]:
+        """Names of annotators that differ in letter case alone, and may be of one person: each with its others."""
+        of = dict[str, list[str]]()
+        for name in sorted({verdict.annotator for verdict in self.verdicts}):
+            of.setdefault(name.casefold(), []).append(name)
+        return [names for names in of.values() if len(names) > 1]
+
 
 def export(options: ExportOptions) -> Exported:
     """Write tasks for a platform, with the form it needs and the key; or the verdicts of the web application."""
