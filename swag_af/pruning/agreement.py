@@ -4,6 +4,7 @@ Pruning keeps what models get wrong, and models get wrong what is labelled wrong
 kept than on what is removed, a part of the difficulty is noise in the labels.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,9 +104,10 @@ def untold_line(agreement: np.ndarray, *, of: str) -> str:
 def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances, *, format: str) -> np.ndarray:
     """(N,) the agreement that each instance's row has under `column`, NaN where the cell has none.
 
-    A number from 0 to 1, or the labels of the annotators, whose agreement is the share of the commonest; nulls and
-    blanks are no labels, and one label agrees with nobody. Raises InputError for a column that is not there, and for
-    cells that are neither.
+    A number from 0 to 1; a list of the annotators' labels, or an object of them by annotator; or an object that says of
+    each label how many gave it, or what share. Agreement is the share of the commonest label; nulls and blanks are no
+    labels, and one label agrees with nobody. Raises InputError for a column that is not there, for cells that are none
+    of these, and for lists of numbers where labels are no numbers: those may be counts, and do not say of what.
     """
     at: dict[str, list[int]] = {}
     for row, one in enumerate(instances.instances):  # several where a row of the file has several questions
@@ -117,11 +119,12 @@ def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances
                 known = did_you_mean([column], source.columns)
                 raise InputError(f"{source.path}: no column {column!r} for --agreement-column.{known}")
             faults = Faults(str(source.path), "Mend them, or name another --agreement-column.")
+            words = () if source.class_names else _words(instances.classes)
             for where, record in source.read([column.partition(".")[0]]):
                 rows = at.get(f"{name}, {where}", at.get(f"{source.path.name}, {where}"))
                 try:
                     if rows is not None:
-                        found[rows] = _agreement(optional(with_nested(record, [column]), column), column)
+                        found[rows] = _agreement(optional(with_nested(record, [column]), column), column, words)
                 except RowError as fault:
                     faults.add(where, fault)
             faults.check()
@@ -144,15 +147,28 @@ def agreement_in_verdicts(run: Path, verdicts: Path, instances: Instances) -> np
     return np.divide(best, n, out=np.full(len(instances), np.nan), where=n > 0)
 
 
-def _agreement(value: Any, column: str) -> float:
-    """That of one cell."""
+def _words(classes: Sequence[str]) -> Sequence[str]:
+    """The names of the classes where none is a number; else nothing, as for choices, whose labels are numbers."""
+    return () if any(re.fullmatch(r"[-+]?\d+([.]\d+)?", name.strip()) for name in classes) else classes
+
+
+def _agreement(value: Any, column: str, words: Sequence[str]) -> float:
+    """That of one cell; `words` are the labels of the dataset where these are no numbers."""
     if _is_blank(value):
         return float("nan")
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = as_list(value, column)
     if isinstance(value, list | tuple | dict):
-        given = value.values() if isinstance(value, dict) else value
-        votes = Counter(str(vote) for vote in given if not _is_blank(vote))
+        given = [one for one in (value.values() if isinstance(value, dict) else value) if not _is_blank(one)]
+        are_numbers = bool(given) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in given)
+        if are_numbers and isinstance(value, dict):
+            return _share_of_commonest(given, column)
+        if are_numbers and words:
+            raise RowError(
+                f"has a list of numbers under {column}, and labels are {', '.join(words)}: name a column that has how "
+                "many gave each label, by its name, or a list of labels"
+            )
+        votes = Counter(map(str, given))
         return max(votes.values()) / votes.total() if votes.total() > 1 else float("nan")
     try:
         share = float(value)
@@ -161,6 +177,15 @@ def _agreement(value: Any, column: str) -> float:
     if not 0 <= share <= 1:
         raise RowError(f"has {share:g} under {column}; agreement is a number from 0 to 1")
     return share
+
+
+def _share_of_commonest(counts: Sequence[float], column: str) -> float:
+    """Of counts of labels, or their shares; NaN where one is all there is."""
+    total = sum(counts)
+    if min(counts) < 0 or not 0 < total < float("inf"):
+        raise RowError(f"has numbers of labels under {column} that are below 0, or all 0")
+    is_single = total == 1 and all(isinstance(one, int) for one in counts)
+    return float("nan") if is_single else max(counts) / total
 
 
 def _is_blank(value: Any) -> bool:

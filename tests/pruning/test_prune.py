@@ -517,6 +517,39 @@ def test_agreement_is_a_number_or_the_share_of_the_commonest_label(cell: Any, ex
     assert np.isnan(found[5:]).all()
 
 
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        *(({"e": 98, "n": 1, "c": 1}, 0.98), ({"e": 0.34, "n": 0.33, "c": 0.33}, 0.34), ({"e": 3.0, "n": None}, 1.0)),
+        *(({"e": 1, "n": 0}, np.nan), ({"e": 1.0, "n": 0.0}, 1.0), ({"e": None}, np.nan), (["e", "e", "n"], 2 / 3)),
+    ],
+)
+def test_agreement_by_label_is_the_share_of_the_commonest(cell: Any, expected: float, tmp_path: Path) -> None:
+    """Counts of 98, 1 and 1 were taken as three votes, two of which agree."""
+    path = pairs(tmp_path, cell)
+    found = agreement_in_column([path], "said", read_instances([path]), format="auto")
+    assert found.tolist() == pytest.approx([expected] * 4, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("cell", "fault"),
+    [
+        *(([98, 1, 1], "list of numbers under said, and labels are e, n: "), ("[0.9, 0.1]", "list of numbers")),
+        *(({"e": -1, "n": 3}, "below 0, or all 0"), ({"e": 0, "n": 0}, "below 0, or all 0")),
+    ],
+)
+def test_numbers_that_say_nothing_of_agreement_are_refused(cell: Any, fault: str, tmp_path: Path) -> None:
+    path = pairs(tmp_path, cell)
+    with pytest.raises(InputError, match=fault):
+        agreement_in_column([path], "said", read_instances([path]), format="auto")
+
+
+def pairs(folder: Path, cell: Any) -> Path:
+    """Four labelled pairs, of whose annotators `cell` is said."""
+    texts = ({"premise": f"p {i} word", "hypothesis": f"h {i} text", "label": "en"[i % 2]} for i in range(4))
+    return write(folder / "data.jsonl", [{"id": str(i), **row, "said": cell} for i, row in enumerate(texts)])
+
+
 def test_agreement_that_was_asked_for_and_cannot_be_told_is_said(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
