@@ -45,7 +45,7 @@ class Version:
     options: tuple[str, ...]
     answer: int
     right: tuple[float, ...]
-    """By judge: how many tries were right, ties and answers that could not be read as shares."""
+    """By judge: how many tries were right, ties as shares, answers that could not be read as none."""
     flagged: bool
     reason: str = ""
     """How a judge could tell, which the rewriter was given."""

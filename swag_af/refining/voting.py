@@ -27,7 +27,8 @@ class Voter(Protocol):
         """How reports call it."""
 
     def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str, shown: Sequence[str] = ()) -> np.ndarray:
-        """(r, k) how far it is right about `rows` in each try: 1, 0, or 1/t where t options tie with gold.
+        """(r, k) how far it is right about `rows` in each try: 1, 0, or 1/t where t options tie with gold; 0 for an
+        answer that cannot be read, since nothing that was not said may flag a question.
 
         `draw` names a set of tries; another one is independent of it, as far as the model allows. What was seen in the
         set that `shown` names, one for each row, is not shown again.
@@ -62,7 +63,7 @@ class JudgeVoter:
     """As it was asked for, with its address."""
 
     def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str, shown: Sequence[str] = ()) -> np.ndarray:
-        """As `Voter` says; an answer that cannot be read is a tie of all options."""
+        """As `Voter` says."""
         chosen = [instances.instances[row] for row in rows.tolist()]
         answered = self.judge.verdicts([self.question(one) for one in chosen], draw=draw, n=k, shown=shown)
         pairs = zip(chosen, answered, strict=True)
@@ -89,7 +90,9 @@ class JudgeVoter:
 
 
 def hit(verdict: Verdict, answer: int) -> float:
-    """1 where the option `answer` has the largest share, 1/t where t options tie for it, else 0."""
+    """1 where the option `answer` has the largest share, 1/t where t options tie for it, else 0; 0 if unreadable."""
+    if not verdict.readable:
+        return 0.0
     is_top = verdict.shares >= verdict.shares.max() - ALIKE
     return float(is_top[answer]) / float(is_top.sum())
 

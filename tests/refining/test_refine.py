@@ -22,7 +22,7 @@ from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.filters.judge.asking import Verdict
+from swag_af.filters.judge.asking import Question, Verdict
 from swag_af.filters.judge.judge import JudgeFilter
 from swag_af.refining.audits import before_and_after
 from swag_af.refining.chance import luck_of_orders, luck_of_votes, tail
@@ -416,6 +416,23 @@ def test_three_of_four_take_a_question_out(vote: RefineOptions, meet: Meet, n: i
     kept = {row["id"] for row in lines_of(vote.out / "questions.jsonl")}
     assert kept == {f"q{i}" for i in range(N)} - flagged_first(refined)
     assert refined.about.n_rewritten == 0
+
+
+@pytest.mark.parametrize(("n_right", "is_out"), [(5, False), (6, True)])
+def test_an_answer_that_cannot_be_read_takes_no_question_out(
+    vote: RefineOptions, meet: Meet, monkeypatch: pytest.MonkeyPatch, n_right: int, is_out: bool
+) -> None:
+    """With a quarter for it, five right answers of ten were more than five."""
+
+    def says(judge: JudgeFilter, asked: Sequence[Question], *, n: int, **settings: object) -> list[list[Verdict]]:
+        order, unread = np.arange(M), Verdict(np.arange(M), np.full(M, 1 / M), "", readable=False)
+        marked = [np.array([float(MARK in text) for text in one.options]) for one in asked]
+        tries = range(n - 1)
+        return [[unread, *(Verdict(order, one if i < n_right else 1 - one, "") for i in tries)] for one in marked]
+
+    monkeypatch.setattr(JudgeFilter, "verdicts", says)
+    meet(**panel(*[prefers_a] * 4))
+    assert flagged_first(refine(replace(vote, tries=10, more_than=5))) == (MARKED if is_out else set())
 
 
 def test_options_are_added_where_they_are_wanted(vote: RefineOptions, meet: Meet) -> None:
