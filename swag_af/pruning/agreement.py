@@ -18,7 +18,7 @@ from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import names_of
-from swag_af.data.interval import effective_groups, rounded_mean, t_quantile, variance_over_groups
+from swag_af.data.interval import DIGITS, difference_of_means, rounded_mean
 from swag_af.data.percent import in_percent, in_points
 from swag_af.data.run import open_run
 from swag_af.data.sources import open_sources
@@ -51,7 +51,7 @@ class ByDifficulty:
     """Kept less removed."""
     low: float
     high: float
-    """Its 95 % interval."""
+    """Its 95 % interval, whole groups drawn, of which some have instances on both sides."""
     rank_correlation: float
     """Spearman's, of agreement with predictability."""
 
@@ -71,10 +71,9 @@ def by_difficulty(
     ties = np.random.default_rng((0, *b"fifths")).permutation(len(predictability))  # not as they stand in the file
     fifths = np.array_split(np.lexsort((ties, predictability)), FIFTHS)
     parts += [_part(f"fifth {i + 1}", agreement[rows], groups[rows]) for i, rows in enumerate(fifths) if len(rows)]
-    difference = parts[1].agreement - parts[0].agreement
-    half = _half(agreement[kept], groups[kept], agreement[~kept], groups[~kept])
+    found = difference_of_means(agreement[~kept], agreement[kept], (groups[~kept], groups[kept]))
     rho = _rank_correlation(agreement, predictability)
-    figures = (round(float(one), 6) for one in (difference, difference - half, difference + half, rho))
+    figures = (round(one, DIGITS) for one in (found.mean, found.low, found.high, rho))
     return ByDifficulty(of, tuple(parts), *figures)
 
 
@@ -197,15 +196,6 @@ def _is_blank(value: Any) -> bool:
 
 def _part(name: str, agreement: np.ndarray, groups: np.ndarray) -> Part:
     return Part(name, len(agreement), *rounded_mean(agreement, groups))
-
-
-def _half(one: np.ndarray, its: np.ndarray, other: np.ndarray, others: np.ndarray) -> float:
-    """Half of the 95 % interval of the difference of two means, whole groups drawn."""
-    numbers = [np.unique(groups, return_inverse=True)[1] for groups in (its, others)]
-    pairs = list(zip((one, other), numbers, strict=True))
-    variance = sum(variance_over_groups(values - values.mean(), groups) for values, groups in pairs)
-    fewest = min(effective_groups(np.bincount(groups)) for groups in numbers)
-    return t_quantile(fewest - 1) * float(variance) ** 0.5
 
 
 def _rank_correlation(agreement: np.ndarray, predictability: np.ndarray) -> float:

@@ -478,6 +478,20 @@ def test_agreement_is_compared_where_it_is_known() -> None:
     assert nobody is None
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_groups_on_both_sides_are_drawn_with_both(sign: int) -> None:
+    """What a video adds to both sides does not count, and what it adds to one and takes from the other counts twice."""
+    rng = np.random.default_rng(0)
+    groups, kept = np.repeat(np.arange(100), 2), np.tile([True, False], 100)
+    by_video = rng.uniform(-0.25, 0.25, 100)[groups]
+    agreement = 0.6 + np.where(kept, 1, sign) * by_video + rng.normal(0, 0.02, 200)
+    found = by_difficulty(agreement, rng.random(200), kept, groups, of="votes")
+    assert found is not None
+    paired = agreement[kept] - agreement[~kept]
+    half = 1.984 * paired.std(ddof=1) / 10  # t of 99 degrees of freedom
+    assert (found.low, found.high) == pytest.approx((paired.mean() - half, paired.mean() + half), abs=2e-3)
+
+
 def test_ties_do_not_stand_in_fifths_as_they_stand_in_the_file() -> None:
     """Of a file in the order of agreement, whose predictability is 0 or 1, the fifths rose from 56 to 94 %."""
     agreement = np.linspace(0.5, 1.0, 500)
