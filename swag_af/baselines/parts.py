@@ -47,7 +47,7 @@ def parts_of(instances: Instances, groups: np.ndarray, options: BaselinesOptions
     if pairs and options.splits == "auto":
         return _published(instances, groups, pairs)
     warning = _mixed(instances) if options.splits == "auto" else ""
-    return replace(_dealt(groups, options), warning=warning)
+    return replace(_dealt(instances, groups, options), warning=warning)
 
 
 def _mixed(instances: Instances) -> str:
@@ -76,12 +76,18 @@ def _published(instances: Instances, groups: np.ndarray, pairs: list[tuple[str, 
     return Parts(np.sort(rows[train]), {part: np.sort(rows[name]) for part, name in chosen.items()}, said, tuple(notes))
 
 
-def _dealt(groups: np.ndarray, options: BaselinesOptions) -> Parts:
+def _dealt(instances: Instances, groups: np.ndarray, options: BaselinesOptions) -> Parts:
+    """Whole groups; where data tell found gold from generated, which is for training only (SWAG), what is scored is
+    found."""
+    sources = _sources(instances)
+    may_score = sources == "found" if {"found", "generated"} <= set(sources.tolist()) else np.ones(len(groups), bool)
     shares = {"validation": options.val_share, "test": options.test_share}
     shares = {part: share for part, share in shares.items() if share}
     rng = np.random.default_rng((options.split_seed, *b"splits"))
     dealt = np.array(fill_shares(groups, shares, "train", rng=rng))
-    scored: dict[Part, np.ndarray] = {part: np.flatnonzero(dealt == part) for part in PARTS if part in shares}
+    scored: dict[Part, np.ndarray] = {
+        part: np.flatnonzero((dealt == part) & may_score) for part in PARTS if part in shares
+    }
     train = np.flatnonzero(dealt == "train")
     if len(train) < 2 or not all(map(len, scored.values())):
         raise InputError(
@@ -89,7 +95,12 @@ def _dealt(groups: np.ndarray, options: BaselinesOptions) -> Parts:
             f"{1 - sum(shares.values()):g} and {', '.join(f'{part} {share:g}' for part, share in shares.items())}. "
             "Choose other shares, or give more data."
         )
-    return Parts(train, scored, f"splits dealt by whole groups with seed {options.split_seed}")
+    n_left = len(groups) - len(train) - sum(map(len, scored.values()))
+    left = (
+        f"{n_left:,} rows of {' and '.join(scored)} are left out: their gold was not found, so it is for training only"
+    )
+    said = f"splits dealt by whole groups with seed {options.split_seed}"
+    return Parts(train, scored, said, (left,) if n_left else ())
 
 
 def trainings(instances: Instances, parts: Parts, options: BaselinesOptions) -> dict[str, np.ndarray]:
@@ -98,7 +109,7 @@ def trainings(instances: Instances, parts: Parts, options: BaselinesOptions) -> 
     `found` where gold was found, `found+generated` all of these and those where it was generated; `all` where the data
     does not tell, or no training row's gold was generated.
     """
-    sources = np.array([instances.instances[row].gold_source for row in parts.train.tolist()])
+    sources = _sources(instances)[parts.train]
     found = parts.train[sources == "found"]
     tells = len(found) > 0 and bool((sources == "generated").any())
     known = {FOUND: found, BOTH: parts.train[np.isin(sources, ("found", "generated"))]} if tells else {}
@@ -110,3 +121,8 @@ def trainings(instances: Instances, parts: Parts, options: BaselinesOptions) -> 
             "was found in some and generated in others. Name it with --source-column, or take --trained-on all."
         )
     return {options.trained_on: ({ALL: parts.train} | known)[options.trained_on]}
+
+
+def _sources(instances: Instances) -> np.ndarray:
+    """(N,) where gold is from."""
+    return np.array([one.gold_source for one in instances.instances])

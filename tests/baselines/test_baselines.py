@@ -296,6 +296,18 @@ def test_found_and_generated_are_trained_on_apart(data: Path, tmp_path: Path, mo
     assert n["found"] == n["found+generated"]
 
 
+def test_generated_gold_is_never_scored_where_splits_are_dealt(tmp_path: Path) -> None:
+    told = [row | {"gold-source": "gen" if i % 2 else "gold"} for i, row in enumerate(records())]
+    bench = Grid.of(options(write(tmp_path / "data.jsonl", told), tmp_path / "out")).bench
+    rows = bench.sorted.instances.instances
+    assert {rows[row].gold_source for of in bench.parts.scored.values() for row in of.tolist()} == {"found"}
+    assert {rows[row].gold_source for row in bench.parts.train.tolist()} == {"found", "generated"}
+    n = len(rows) - len(bench.parts.train) - sum(map(len, bench.parts.scored.values()))
+    assert n == sum(map(len, bench.parts.scored.values()))  # every group has as many of both
+    (note,) = bench.parts.notes
+    assert note.startswith(f"{n} rows of validation and test are left out")
+
+
 def test_classes_have_a_majority_and_a_hypothesis(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [
