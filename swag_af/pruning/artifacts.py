@@ -12,6 +12,8 @@ from swag_af.auditing.comparison import Change, Comparison, change_sentence
 from swag_af.auditing.options import FEWEST_DRAWS
 from swag_af.auditing.verdict import figure, span
 from swag_af.data.instances.instances import Instances
+from swag_af.filters.registry import REGISTRY, parse_names
+from swag_af.pruning.features import REPRESENTATIONS
 from swag_af.pruning.options import PruneOptions
 
 BY_CONSTRUCTION = (
@@ -36,9 +38,15 @@ TOO_FEW = (
 
 
 def took_part(options: PruneOptions, inputs: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
-    """The names of the probes that chose the rows, or that read the same words by another model of the same kind."""
-    chose = list(models) if options.by == "probes" else _ALIKE.get(options.features, [])
-    return tuple(f"{one}, {model}" for one in inputs for model in chose)
+    """The names of the probes that chose the rows, or that read the same words by another model of the same kind, or
+    the vectors of the same pretrained model, whatever the settings."""
+    if options.by == "probes":
+        chose, read = list(models), {REGISTRY.parted(one) for one in models}
+    else:
+        chose, read = _ALIKE.get(options.features, []), {REPRESENTATIONS.parted(options.features)}
+    audited = parse_names("--audit-models", options.audit_models)
+    chose = [*chose, *(one for one in audited if REGISTRY.parted(one)[1] and REGISTRY.parted(one) in read)]
+    return tuple(f"{one}, {model}" for one in inputs for model in dict.fromkeys(chose))
 
 
 _ALIKE = {"tfidf-svd": ["tfidf"], "fasttext": ["fasttext"]}

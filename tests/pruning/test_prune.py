@@ -588,6 +588,18 @@ def test_a_probe_of_the_same_words_is_no_independent_witness(data: Path, tmp_pat
     assert took_part(options(data, tmp_path, by="probes"), ["options"], ["chars"]) == ("options, chars",)
 
 
+def test_a_probe_of_the_encoder_that_chose_the_rows_falls_by_construction(data: Path, tmp_path: Path) -> None:
+    """It was recommended as one of another kind, and told as a witness."""
+    audited = "encoder[x],encoder[y],encoder[x,max_length=64],transformer[x],tfidf"
+    same = ("options, encoder[x]", "options, encoder[x,max_length=64]")
+    by_features = options(data, tmp_path, features="encoder[x,max_length=32]", audit_models=audited)
+    assert took_part(by_features, ["options"], []) == same
+    by_probes = options(data, tmp_path, by="probes", audit_models=audited)
+    assert took_part(by_probes, ["options"], ["encoder[x]"]) == same
+    assert "by construction" in note_on("options, encoder[x]", same)
+    assert not note_on("options, encoder[y]", same)
+
+
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
