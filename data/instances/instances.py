@@ -61,7 +61,7 @@ class Instance:
     gold_source: str = ""
     """`found` or `generated`, where the dataset tells where gold is from."""
     objects: tuple[str, ...] = ()
-    """The kinds of what its tags may stand for, where its texts have tags (VCR): `[chair2]` is the second chair."""
+    """The kinds of what its tags may stand for, where the row lists them (VCR): `[chair2]` is the second chair."""
     places: tuple[int, ...] = ()
     """Of each option, which one of the row it is, from 0, where blank ones before it were left out: so do labels and
     predictions count. Empty where that is its place among `options`."""

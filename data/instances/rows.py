@@ -35,7 +35,7 @@ from swag_af.data.cells.words import source_of, variant_of
 from swag_af.data.errors import Faults, RowError, told
 from swag_af.data.instances.instances import Instance
 from swag_af.data.instances.plan import Plan, plain_rows
-from swag_af.data.instances.tagged import OBJECTS, kinds_in
+from swag_af.data.instances.tagged import OBJECTS, has_names, kinds_in
 from swag_af.data.sources import Record, Source
 
 
@@ -99,9 +99,8 @@ def rows_of(source: Source, plan: Plan, name: str) -> Iterator[tuple[str, Record
     """`("val.jsonl, line 7", row)` of every row, with the columns of its layout and those within others."""
     columns = [column for column in asdict(plan.columns).values() if column]
     dotted = [column for column in columns if "." in column]
-    asked = {column.partition(".")[0] for column in columns} | {*plan.layout.requires, *plan.layout.reads}
+    asked = {column.partition(".")[0] for column in columns} | {*plan.layout.requires, *plan.layout.reads, OBJECTS}
     asked |= {part for column in columns for part in listed(column, source.columns)}
-    asked |= {OBJECTS} if plan.tagged else set()
     for where, row in source.read([column for column in source.columns if column in asked]):
         whole = with_places(row, plan.columns.endings_column, plan.names)
         yield f"{name}, {where}", with_nested(whole, dotted) if dotted else whole
@@ -284,7 +283,7 @@ def _about(found: Found, row: Record, plan: Plan, where: str, shared: dict[str, 
         question=word_of(row, columns.question_id_column),
         stage=word_of(row, columns.stage_column),
         gold_source=_source(row, columns.source_column, tally),
-        objects=kinds_in(row) if plan.tagged else (),
+        objects=kinds_in(row) if plan.tagged or has_names(row) else (),
     )
 
 

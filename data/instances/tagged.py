@@ -75,6 +75,12 @@ def kinds_in(row: Record) -> tuple[str, ...]:
     return tuple(map(str, given)) if isinstance(given, list) else ()
 
 
+def has_names(row: Record) -> bool:
+    """Whether what the row has as its objects is a list of names, and not of anything else that is called so."""
+    given = row.get(OBJECTS)
+    return isinstance(given, list) and all(isinstance(kind, str) for kind in given)
+
+
 def tags_of(objects: Iterable[Any]) -> list[str]:
     """What each object is called: no two alike, the same for the same objects before it."""
     seen: Counter[str] = Counter()

@@ -85,6 +85,16 @@ def test_labels_of_vcr_are_told_by_their_columns(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(["person", "chair"], ("person", "chair")), ([], ()), (None, ()), ("person", ()), ([{"x": 1}], ()), ([1, 2], ())],
+)
+def test_names_of_objects_are_read_beside_plain_texts(tmp_path: Path, given: object, expected: tuple[str, ...]) -> None:
+    """They were read beside lists of words alone, so what we write had none when it was read again."""
+    row = {"objects": given, "question": "Why is [person1] there?", "choices": ["He waits.", "He eats."], "label": 1}
+    assert read(tmp_path, [row]).instances[0].objects == expected
+
+
 def test_any_table_with_tags_is_read(tmp_path: Path) -> None:
     row = {"objects": VCR["objects"], "question": VCR["question"], "choices": VCR["answer_choices"], "label": 3}
     made = read(tmp_path, [row])

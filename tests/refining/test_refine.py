@@ -24,6 +24,7 @@ from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.filters.judge.asking import Question, Verdict
 from swag_af.filters.judge.judge import JudgeFilter
+from swag_af.matching.reading import items_of_instances
 from swag_af.refining.audits import before_and_after
 from swag_af.refining.chance import luck_of_orders, luck_of_votes, tail
 from swag_af.refining.estimate import estimate
@@ -146,6 +147,20 @@ def test_contrast_sets_keep_their_names_and_broken_ones_are_counted(
     assert any(
         f"{N // 2:,} of {N // 2:,} contrast sets lost some of their questions" in one for one in refined.about.said
     )
+
+
+def test_objects_of_a_question_are_read_and_matched_again(options: RefineOptions, meet: Meet, data: Path) -> None:
+    """They were written and not read, so tags of other rows had nothing that they could become."""
+    kinds = ["person", "chair", "person"]
+    rows = lines_of(data)
+    words = [{"objects": kinds, "question": [*str(row.pop("context")).split(), [0]], **row} for row in rows]
+    write_jsonl(data, words)
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refine(options)
+    before, after = (read_instances([path]) for path in (data, options.out / "questions.jsonl"))
+    assert [one.context for one in after.instances] == [one.context for one in before.instances]
+    for instances in (before, after):
+        assert {item.objects for item in items_of_instances(instances).rows} == {tuple(kinds)}
 
 
 def test_stages_of_a_question_are_read_again(options: RefineOptions, meet: Meet, data: Path) -> None:
