@@ -62,7 +62,7 @@ class PruneOptions(Options):
     """The models of --by probes: NAME,NAME."""
     audit_models: str = ",".join(PROBE_MODELS)
     """The models of the probes that audit before, after and the random removals: NAME,NAME. Name some of another kind
-    than chose the rows (chars, cnn, transformer[MODEL]); encoder[MODEL] is, where --features has not the same MODEL."""
+    than chose the rows: chars, cnn, transformer[MODEL], or encoder[MODEL] where --features reads another MODEL."""
     draws: int = 5
     """Random removals that are audited; of fewer than 3 no verdict is given."""
     points: int = 4
