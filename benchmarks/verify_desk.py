@@ -1,5 +1,7 @@
 """What handing out an item and taking its answer cost, in CPU seconds, with many items in the store.
 
+Of every four items each tells the answer of the one before it, as the captions of a video do.
+
 python benchmarks/verify_desk.py --items 100000 --answers 3000
 """
 
@@ -10,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+from swag_af.data.context import Context
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.judging.agreement import measure
 from swag_af.verify.desk import Answer, Desk, Screening
 from swag_af.verify.items import Rules, lay_out
+from swag_af.verify.linked import keep_links
 from swag_af.verify.overview import overview
-from swag_af.verify.store import begin_store
+from swag_af.verify.store import begin_store, writing
 
 N_PEOPLE = 20
 
@@ -32,6 +36,8 @@ def main() -> None:
         store = begin_store(Path(folder), None, {"pool_identity": "", "iteration": 0, "seed": 0})
         started = time.process_time()
         lay_out(store, rules, limit=None, seed=0)
+        with writing(store.engine) as connection:
+            keep_links(connection, [follower(i) for i in range(arguments.items)])
         print(f"{arguments.items:,} items laid out: {time.process_time() - started:.1f} s")
         desk = Desk(store, rules, Screening(min_gold_items=arguments.answers))
         started = time.process_time()
@@ -42,6 +48,11 @@ def main() -> None:
         measure(store.verdicts())
         print(f"the admin's figures: {time.process_time() - started:.2f} s")
         store.close()
+
+
+def follower(i: int) -> Context:
+    """A context whose first sentence is the second one of the context before it, but for the first of every four."""
+    return Context(f"She walks to house number {i}.", "She", f"walks to house number {i + 1 if i % 4 < 3 else -i}.")
 
 
 def answer(desk: Desk, n_answers: int, rng: np.random.Generator) -> None:

@@ -164,8 +164,8 @@ def _agreement(value: Any, column: str, words: Sequence[str]) -> float:
             return _share_of_commonest(given, column)
         if are_numbers and words:
             raise RowError(
-                f"has a list of numbers under {column}, and labels are {', '.join(words)}: name a column that has how "
-                "many gave each label, by its name, or a list of labels"
+                f"has a list of numbers under {column}, and labels are {', '.join(words)}: counts are read by label, "
+                f'as {{"{words[0]}": 2}}'
             )
         votes = Counter(map(str, given))
         return max(votes.values()) / votes.total() if votes.total() > 1 else float("nan")

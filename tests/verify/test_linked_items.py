@@ -171,7 +171,7 @@ def test_an_export_warns_of_links_or_leaves_one_of_two_out(
     main(["verify", "export", str(run.path), "--out", str(out)])
     said = capsys.readouterr().out
     assert endings_told(out) == (N, N - N_VIDEOS)
-    assert f"Warning: of {N} of {N} items the answer stands" in said
+    assert f"Warning: {N} of {N} items give each other away" in said
     assert "--linked none" in said
     main(["verify", "export", str(run.path), "--out", str(apart), "--linked", "none"])
     assert "first sentence of another" not in capsys.readouterr().out

@@ -128,9 +128,9 @@ def _of_links(run: Run, to_judge: Sequence[Item]) -> str | None:
     if not n:
         return None
     return (
-        f"of {n:,} of {several(len(to_judge), 'item')} the answer stands in the first sentence of another, or theirs "
-        "tells one. Who gets both has read it: --linked none leaves one of two out, and `verify serve` gives nobody "
-        "both."
+        f"{n:,} of {several(len(to_judge), 'item')} give each other away: the answer of one stands in the first "
+        "sentence of another. Whoever gets both has read it: --linked none leaves one of two out, and `verify serve` "
+        "gives nobody both."
     )
 
 
