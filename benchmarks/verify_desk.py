@@ -52,7 +52,8 @@ def main() -> None:
 
 def follower(i: int) -> Context:
     """A context whose first sentence is the second one of the context before it, but for the first of every four."""
-    return Context(f"She walks to house number {i}.", "She", f"walks to house number {i + 1 if i % 4 < 3 else -i}.")
+    ending = f"walks to house number {i + 1}." if i % 4 < 3 else "goes home after that."
+    return Context(f"She walks to house number {i}.", "She", ending)
 
 
 def answer(desk: Desk, n_answers: int, rng: np.random.Generator) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, exists, insert, select
 
 from swag_af.data.context import Context
-from swag_af.data.text.linked import links_of
+from swag_af.data.text.linked import linked_rows, links_of
 from swag_af.verify.schema import checks, items, linked, tasks
 
 N_AT_ONCE = 1000
@@ -50,13 +50,11 @@ def is_told(connection: Connection, annotator: str) -> bool:
 
 def n_linked(connection: Connection) -> int:
     """How many contexts that are shown as items are linked with another one that is."""
-    shown = set(connection.scalars(select(items.c.row)))
-    of = defaultdict[int, tuple[set[int], set[int]]](lambda: (set(), set()))  # by sentence: who tells, and whose answer
+    told, sentences = defaultdict[int, list[int]](list), dict[int, int]()
     for row, sentence, is_answer in connection.execute(select(linked)):
-        if row in shown:
-            of[sentence][is_answer].add(row)
-    found = set[int]()
-    for tell, answer in of.values():
-        if len(tell | answer) > 1 and tell and answer:
-            found |= tell | answer
-    return len(found)
+        if is_answer:
+            sentences[row] = sentence
+        else:
+            told[sentence].append(row)
+    links = {row: told[sentence] for row, sentence in sentences.items()}
+    return len(linked_rows(links, set(connection.scalars(select(items.c.row)))))
