@@ -7,9 +7,10 @@
 
 Of each probe it prints the mean accuracy with its standard error, chance, and the variance over draws beside that of
 hits drawn one by one; then how many sets have a probe whose interval leaves out chance, by the interval of such hits
-and by that of the audit. Of a file, the options are kept and labels drawn anew, and probes are made by three kinds of
-folds: those of the audit, those of names and near copies alone, and those that also join questions of which one has
-right what the other has wrong. Of a pool, a negative plays gold among others, and filters audit them as those of a run.
+and by that of the audit, and how many pairs of sets a difference whose interval leaves out 0. Of a file, the options
+are kept and labels drawn anew, and probes are made by three kinds of folds: those of the audit, those of names and near
+copies alone, and those that also join questions of which one has right what the other has wrong. Of a pool, a negative
+plays gold among others, and filters audit them as those of a run.
 """
 
 import argparse
@@ -24,12 +25,14 @@ from swag_af.data.instances.grouping import Groups, by_name_or_text, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.instances.recycling import MOST_RECYCLED, recycled
-from swag_af.data.interval import CROSS_VALIDATED, interval
+from swag_af.data.interval import CROSS_VALIDATED, interval, paired_difference
 from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import join_by_text
 
 N_TYPES = 1500
+TIMES = {"hits one by one": 1.0, "the audit": CROSS_VALIDATED}
+"""How many times the variance of single hits an interval takes."""
 
 
 def made_up(rng: np.random.Generator, n: int, n_options: int) -> Iterator[tuple[str, list[str]]]:
@@ -86,7 +89,9 @@ def main() -> None:
 def of_data_sets(asked: argparse.Namespace) -> None:
     """Probes of data sets."""
     hits: dict[str, list[float]] = {}
-    found = {"one by one": np.zeros(asked.draws, bool), "audit": np.zeros(asked.draws, bool)}
+    found = {kind: np.zeros(asked.draws, bool) for kind in TIMES}
+    differ = dict.fromkeys(TIMES, 0)
+    before: dict[str, np.ndarray] = {}
     for seed in range(asked.draws):
         instances = drawn(asked.data, asked.questions, asked.options, seed)
         chance = float(instances.chance.mean())
@@ -94,13 +99,25 @@ def of_data_sets(asked: argparse.Namespace) -> None:
             for name in (f"{one}, {model}" for one in asked.inputs for model in asked.models):
                 made = probe(instances, *name.split(", "), groups=groups)
                 hits.setdefault(f"{name}, folds by {folds}", []).append(float(made.hits.mean()))
-                for kind, times in (("one by one", 1.0), ("audit", CROSS_VALIDATED)):
+                if folds != "audit":
+                    continue
+                was = before.pop(name, None)  # every second set beside the one before it
+                if was is None:
+                    before[name] = made.hits
+                for kind, times in TIMES.items():
                     low, high = interval(made.hits, groups.numbers, times=times)
-                    found[kind][seed] |= folds == "audit" and not low <= chance <= high
+                    found[kind][seed] |= not low <= chance <= high
+                    if was is not None:
+                        alone = np.arange(len(was))
+                        differ[kind] += paired_difference(was, made.hits, alone, times=times).is_significant
     for name, shares in hits.items():
         print(told(name, shares, chance, asked.questions))
+    n_pairs = asked.draws // 2 * len(asked.models) * len(asked.inputs)
     for kind, sets in found.items():
-        print(f"a probe found by the interval of {kind}: {int(sets.sum())} of {asked.draws} sets")
+        print(
+            f"by the interval of {kind}: a probe found in {int(sets.sum())} of {asked.draws} sets, "
+            f"a difference in {differ[kind]} of {n_pairs} pairs of them"
+        )
 
 
 def of_runs(asked: argparse.Namespace) -> None:

@@ -31,7 +31,8 @@ CROSS_VALIDATED = 2.0
 
 Where nothing is to be found, a hit is a guess given all labels but its own. So two hits have in common only what
 depends on both labels, and labels that agree by luck count in both: as far as pairs of questions go, the variance is at
-most doubled. Measured with labels drawn by lot: 1.2 to 1.8 times (benchmarks/luck.py).
+most doubled. So it is for the difference of two such accuracies of the same questions. Measured with labels drawn by
+lot: 1.2 to 1.8 times, the difference 1.2 to 1.5 (benchmarks/luck.py).
 """
 
 
@@ -90,13 +91,14 @@ def wilson(p: float, effective: float, n_groups: float, *, of: int = 1) -> tuple
     return max(0.0, float((centre - half) / scale)), min(1.0, float((centre + half) / scale))
 
 
-def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray) -> Difference:
+def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> Difference:
     """How much higher `after` (N,) is than `before` (N,) of the same contexts, which cluster in `groups` (N,).
 
     The mean difference, and around it t standard errors with whole videos drawn, or with single contexts drawn where
     that is more, as in `interval`. If all differences equal d, that width would be 0; but although none of n groups
     differs, a share of up to t² / (n + t²) of all groups may (Wilson's bound for none observed), at the extreme by -1
-    or 1: from d - share (1 + d) to d + share (1 - d). A single video gives the interval from -1 to 1.
+    or 1: from d - share (1 + d) to d + share (1 - d). A single video gives the interval from -1 to 1. `times`: how many
+    times the variance is to be taken (`CROSS_VALIDATED`).
     """
     differences = after - before  # (N,)
     n, mean = len(differences), float(differences.mean())
@@ -105,11 +107,11 @@ def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray)
     n_groups = effective_groups(np.bincount(groups))
     t = t_quantile(n_groups - 1)
     if np.ptp(differences) < 1e-9:
-        share = t**2 / (n_groups + t**2)
+        share = t**2 / (n_groups / times + t**2)
         return Difference(mean, mean - share * (1 + mean), mean + share * (1 - mean))
     residuals = differences - mean
     variance = max(variance_over_groups(residuals, groups), float((residuals**2).sum()) / (n * (n - 1)))
-    half = t * variance**0.5
+    half = t * (times * variance) ** 0.5
     return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half))
 
 

@@ -32,7 +32,7 @@ from swag_af.data.errors import InputError, several
 from swag_af.data.files import read_json
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.rows import has_own_ids
-from swag_af.data.interval import Difference, paired_difference, t_quantile
+from swag_af.data.interval import CROSS_VALIDATED, Difference, paired_difference, t_quantile
 from swag_af.data.percent import in_points
 from swag_af.data.progress import Advance
 from swag_af.data.records import Count, parse_record
@@ -390,7 +390,8 @@ def _paired(before: Audit, after: Audit, rows: np.ndarray) -> dict[str, Differen
             if len(pairs) > 1:
                 numbers = np.unique(groups[pairs[:, 0]], return_inverse=True)[1]
                 hits = _hits(old[probe.name], pairs[:, 0]), _hits(probe, pairs[:, 1])
-                found[probe.name] = paired_difference(*hits, numbers)
+                times = 1.0 if probe.folds == "split" else CROSS_VALIDATED
+                found[probe.name] = paired_difference(*hits, numbers, times=times)
     return found
 
 

@@ -73,7 +73,7 @@ def _paired(
     before, after = was[0].hits[rows], now[0].hits
     if not np.array_equal(was[1].chance[rows], now[1].chance):  # more options alone make a probe right less often
         before, after = before - was[1].chance[rows], after - now[1].chance
-    difference = paired_difference(before, after, now[2].numbers)
+    difference = paired_difference(before, after, now[2].numbers, times=CROSS_VALIDATED)
     return BeforeAfter(model, _finding(*was), _finding(*now), difference, len(rows))
 
 

@@ -29,6 +29,7 @@ from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.interval import CROSS_VALIDATED, paired_difference
 
 
 def of_lengths(n: int = 800, seed: int = 0) -> Instances:
@@ -312,7 +313,7 @@ def test_pairs_say_which_way_where_there_is_no_control() -> None:
     assert one.after.value < one.before.value
     assert one.outcome == "further"
     (said,) = [line for line in comparison_lines(made) if line.startswith("Stronger than before")]
-    assert "68.8 % before, 49.0 % after; +24.7 points (+17.6 to +31.7) in those that are in both" in said
+    assert "68.8 % before, 49.0 % after; +24.7 points (+14.7 to +34.6) in those that are in both" in said
 
 
 def with_probes(instances: Instances, shares: Sequence[float]) -> Audit:
@@ -321,11 +322,15 @@ def with_probes(instances: Instances, shares: Sequence[float]) -> Audit:
 
 def test_where_no_row_went_probes_are_paired() -> None:
     data = questions(200)
-    found = compare(with_probes(data, [0.8, 0.5]), with_probes(data, [0.4, 0.5]), by_length)
+    before, after = with_probes(data, [0.8, 0.5]), with_probes(data, [0.4, 0.5])
+    found = compare(before, after, by_length)
     one, other = found.changes
     assert one.control is None
     assert one.difference is not None
     assert one.difference.mean == pytest.approx(-0.4)
+    hits = [side.probes[0].hits for side in (before, after)]
+    expected = paired_difference(*hits, before.groups.numbers, times=CROSS_VALIDATED)
+    assert (one.difference.low, one.difference.high) == pytest.approx((expected.low, expected.high))
     assert (one.outcome, other.outcome) == ("nearer", "same")
     assert found.n_draws == 0
 

@@ -224,6 +224,16 @@ def test_twice_the_variance_is_the_interval_of_half_as_many(share: float) -> Non
     assert (low, high) == pytest.approx(np.clip(expected, 0, 1), abs=1e-3)
 
 
+def test_a_difference_of_twice_the_variance_is_that_of_half_as_many_contexts() -> None:
+    before, after = np.tile([1.0, 0.0, 0.0, 0.0], 50), np.tile([1.0, 1.0, 1.0, 0.0], 50)
+    found, once = (paired_difference(before, after, np.arange(200), times=times) for times in (2.0, 1.0))
+    assert found.mean == once.mean == 0.5
+    assert found.high - found.mean == pytest.approx(2**0.5 * (once.high - once.mean))
+    assert found.mean - found.low == pytest.approx(2**0.5 * (once.mean - once.low))
+    none, fewer = np.zeros(200), paired_difference(np.zeros(100), np.zeros(100), np.arange(100))
+    assert paired_difference(none, none, np.arange(200), times=2.0).high == pytest.approx(fewer.high, rel=0.02)
+
+
 def test_probes_of_labels_drawn_by_lot_are_seldom_found() -> None:
     """Of these 30 sets 3 are found by the interval of hits drawn one by one."""
     words = np.array([f"w{i}" for i in range(60)])

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judges import FakeServer, has_opinions, knows_nothing, knows_style, prefers_a, refuses
 
+from swag_af.auditing.probes.probe import probe
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.refining import _audit_rows, refined_lines
 from swag_af.cli.show import show
@@ -22,6 +23,7 @@ from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.interval import CROSS_VALIDATED, paired_difference
 from swag_af.filters.judge.asking import Question, Verdict
 from swag_af.filters.judge.judge import JudgeFilter
 from swag_af.matching.reading import items_of_instances
@@ -196,6 +198,12 @@ def test_more_options_alone_are_no_mending(tmp_path: Path) -> None:
     (found,), _ = before_and_after(before, after, group(before), ["tfidf"], n_folds=4, seed=0)
     assert (found.before.chance, found.after.chance) == (0.25, 0.1)
     assert not found.difference.is_significant
+    hits = [
+        probe(one, "options", "tfidf", groups=group(before), n_folds=4, seed=0).hits - one.chance
+        for one in (before, after)
+    ]
+    expected = paired_difference(*hits, group(before).numbers, times=CROSS_VALIDATED)
+    assert found.difference == expected  # cross-validated, as the accuracies are
     header, row = _audit_rows([found])
     assert row[header.index("chance")] == "0.250, then 0.100"
 
