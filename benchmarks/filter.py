@@ -5,6 +5,7 @@
     python benchmarks/filter.py --sizes 500 --candidates 64 256 1024    # how cost grows with K
     python benchmarks/filter.py --sizes 500 --whole-run    # all 140 iterations: the share scored over a run
     python benchmarks/filter.py --sizes 10000 --splits fixed --json     # an iteration of `--splits fixed` alone
+    python benchmarks/filter.py --sizes 10000 --ensemble "ensemble[max_epochs=1]"   # shorter fits
 
 Pools are drawn at random: words by Zipf's law, endings of 5 to 25 tokens, features in which gold stands out as it does
 in captions (the MLP is right in about a third of the rows at the start). A pool is made in one process, written to a
@@ -59,6 +60,7 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, nargs="+", default=[1024], help="candidates a row")
     parser.add_argument("--whole-run", action="store_true", help="100 iterations with the MLP, 40 with the ensemble")
     parser.add_argument("--splits", nargs="+", choices=["fresh", "fixed"], default=["fresh"], help="which to measure")
+    parser.add_argument("--ensemble", default="ensemble", help="with settings in brackets, for other fits of it")
     parser.add_argument("--json", action="store_true", help="print one line of JSON last")
     parser.add_argument("--make", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
@@ -69,13 +71,15 @@ def main() -> None:
         return
     if arguments.measure:
         folder = Path(arguments.measure)
-        made = _measure(folder, whole=arguments.whole_run) if "fresh" in arguments.splits else {}
-        print(json.dumps(made | (_measure_fixed(folder) if "fixed" in arguments.splits else {})))
+        spec = arguments.ensemble
+        made = _measure(folder, spec, whole=arguments.whole_run) if "fresh" in arguments.splits else {}
+        print(json.dumps(made | (_measure_fixed(folder, spec) if "fixed" in arguments.splits else {})))
         return
+    flags = ["--splits", *arguments.splits, *["--whole-run"] * arguments.whole_run, "--ensemble", arguments.ensemble]
     sizes = []
     for n in arguments.sizes:
         for k in arguments.candidates:
-            sizes.append(_measured(n, k, ["--splits", *arguments.splits, *["--whole-run"] * arguments.whole_run]))
+            sizes.append(_measured(n, k, flags))
             print(f"\n{n:,} contexts x {k:,} candidates")
             for name, value in sizes[-1].items():
                 print(f"  {name:40} {value:12,.4g}")
@@ -110,7 +114,7 @@ def _print_growth(made: list[dict[str, float]]) -> None:
         print(f"{cells} {size['peak_memory_gb']:11.2f}")
 
 
-def _measure(folder: Path, *, whole: bool) -> dict[str, float]:
+def _measure(folder: Path, ensemble: str, *, whole: bool) -> dict[str, float]:
     pool = CandidatePool.open(folder / "pool")
     n, k = len(pool), pool.n_candidates
     n_mlp, n_ensemble = (100, 40) if whole else (10, 3 if n <= 2000 else 1)
@@ -118,7 +122,7 @@ def _measure(folder: Path, *, whole: bool) -> dict[str, float]:
     with _memory_watched() as memory:
         run = filter_pool(
             pool,
-            [("mlp", n_mlp), ("ensemble", n_ensemble)],
+            [("mlp", n_mlp), (ensemble, n_ensemble)],
             AFOptions(),
             out=folder / "run",
             after_iteration=lambda run: cpu.append(time.process_time()),
@@ -137,7 +141,7 @@ def _measure(folder: Path, *, whole: bool) -> dict[str, float]:
         np.mean([t.seconds for t in full.timing]) / made["seconds_per_iteration_mlp"]
     )
     if n * k <= 600_000:
-        full = filter_pool(pool, [("ensemble", 1)], AFOptions(scan="full"))
+        full = filter_pool(pool, [(ensemble, 1)], AFOptions(scan="full"))
         made["full_scan_over_lazy_ensemble"] = full.timing[0].seconds / made["seconds_per_iteration_ensemble"]
     if (n, k) == (500, 1024):
         for name, seconds in ORIGINAL_CPU_SECONDS.items():
@@ -145,10 +149,10 @@ def _measure(folder: Path, *, whole: bool) -> dict[str, float]:
     return made | memory
 
 
-def _measure_fixed(folder: Path) -> dict[str, float]:
+def _measure_fixed(folder: Path, ensemble: str) -> dict[str, float]:
     """Turns of one fold's ensemble; in those of the other folds an MLP re-assigns."""
     pool = CandidatePool.open(folder / "pool")
-    turns = [("ensemble", 1), ("mlp", 4)] * N_LATER_TURNS + [("ensemble", 1)]
+    turns = [(ensemble, 1), ("mlp", 4)] * N_LATER_TURNS + [(ensemble, 1)]
     cpu: list[float] = [time.process_time()]
     with _memory_watched() as memory:
         run = filter_pool(
@@ -158,7 +162,7 @@ def _measure_fixed(folder: Path) -> dict[str, float]:
             out=folder / "fixed",
             after_iteration=lambda run: cpu.append(time.process_time()),
         )
-    first, *later = (i for i, one in enumerate(run.log) if one.filter == "ensemble")
+    first, *later = (i for i, one in enumerate(run.log) if one.filter == ensemble)
     seconds = np.diff(cpu)
     return {
         "n_contexts": len(pool),

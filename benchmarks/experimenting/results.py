@@ -222,7 +222,7 @@ def _audits(setting: Setting) -> dict[str, Any]:
     main = size.arms[0]
     when = {"random": 0, "after the MLP": size.n_mlp, "at the end": last_of(setting, main)}
     made: dict[str, Any] = {}
-    others = {arm.name: arm for arm in size.arms if (arm.pool in (DOUBLE, WEAK) and not arm.seed) or arm.name == DEALT}
+    others = {arm.name: arm for arm in size.arms if arm.name in (DOUBLE, WEAK, DEALT)}
     together = {arm.name: arm for arm in size.together}
     for name, arm in (together | {"parts": main} | others).items():
         parts = parts_of(setting, arm)
