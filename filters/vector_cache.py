@@ -9,6 +9,7 @@ the same bits with it and without. `SWAG_AF_CACHE=none` keeps nothing. It may be
 
 import hashlib
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -91,8 +92,7 @@ class VectorCache:
             self._give_up(error)
             return None
         try:
-            for statement in (*_PRAGMAS, _TABLE):
-                file.execute(statement)
+            _set_up(file)
         except sqlite3.Error as error:
             file.close()
             self._give_up(error)
@@ -118,6 +118,21 @@ _SELECT = "SELECT key, crc, vector FROM vectors WHERE key IN"
 _ASKED_AT_ONCE = 500
 _SECONDS_WAITING = 30.0
 """For another process that writes."""
+
+
+def _set_up(file: sqlite3.Connection) -> None:
+    """Tried again while another process makes the file: SQLite does not wait by itself where both change its mode."""
+    until = time.monotonic() + _SECONDS_WAITING
+    while True:
+        try:
+            for statement in (*_PRAGMAS, _TABLE):
+                file.execute(statement)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _rows(file: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes, int, bytes]]:

@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,19 @@ def test_a_folder_that_cannot_be_made_is_done_without(tmp_path: Path, capsys: py
     cache.keep(vectors_of(["a"]))
     assert cache.find(["a"]) == {}
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "vectors-1.sqlite", isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE begun (id INTEGER)")
+    other.execute("BEGIN IMMEDIATE")
+    done = threading.Timer(0.3, other.rollback)
+    done.start()
+    cache = VectorCache(tmp_path, "one", D)
+    cache.keep(vectors_of(["a"]))
+    done.join()
+    other.close()
+    assert set(cache.find(["a"])) == {"a"}
 
 
 def test_several_processes_may_write_at_once(tmp_path: Path) -> None:
