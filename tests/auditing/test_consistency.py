@@ -7,10 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_audits import audit, probe, questions
-from slow.consistency import chances_of_sets, sets_wholly_right
+from slow.consistency import alike_chances_of_sets, chances_of_sets, sets_wholly_right
 
 from swag_af.auditing.outcome import Probe
-from swag_af.auditing.probes.consistency import consistency_diagnostics, contrast_sets, set_chances, set_hits
+from swag_af.auditing.probes.consistency import (
+    alike_chances,
+    consistency_diagnostics,
+    contrast_sets,
+    set_chances,
+    set_hits,
+)
 from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.probes.probe import probes
 from swag_af.auditing.ranking import gold_probabilities, hits
@@ -68,6 +74,8 @@ def test_sets_are_those_counted_one_by_one(made: tuple[Instances, Probe]) -> Non
     names = sorted(expected)
     np.testing.assert_allclose(set_hits(one, sets), [expected[name] for name in names])
     np.testing.assert_allclose(set_chances(sets, instances), chances_of_sets(instances, names))
+    if instances.kind == "choices":
+        np.testing.assert_allclose(alike_chances(sets, instances), alike_chances_of_sets(instances, names))
 
 
 def sentences(labels: list[tuple[int, ...]]) -> Instances:
@@ -117,6 +125,41 @@ def test_pairs_of_four_options_are_right_by_luck_in_one_of_sixteen() -> None:
     assert found.low is not None
     assert 0.7 < found.value < 0.9
     assert found.examples
+
+
+def reworded(n: int = 150, *, tells: bool = False, differ: bool = False) -> Instances:
+    """`n` pairs of questions with the same four options in two orders; gold by lot, the same text in both, unless they
+    `differ`. Where it `tells`, its option has a word that others have not."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(n):
+        gold, turn = int(rng.integers(4)), int(rng.integers(4))
+        options = [f"option {k} of {i}{' truly' * (tells and k == gold)}" for k in range(4)]
+        for k, order in enumerate((options, options[turn:] + options[:turn])):
+            answer = order.index(options[(gold + (k if differ else 0)) % 4])
+            rows.append(Instance(f"{i}-{k}", f"what of {i}, by {k * 7}?", tuple(order), answer, contrast_set=f"s{i}"))
+    return Instances(tuple(rows), "choices")
+
+
+@pytest.mark.parametrize("tells", [False, True])
+def test_pairs_with_the_same_options_are_right_by_luck_in_one_of_four(tells: bool) -> None:
+    """One of sixteen was chance, so that gold by lot was found: a probe answers the same options alike."""
+    made = reworded(tells=tells)
+    groups = group(made)
+    inputs = ("options", "other-context", "shuffled")
+    found = consistency_diagnostics(probes(made, groups, inputs=inputs, models=("tfidf",)).found, made, groups)
+    of = {one.subject: one for one in found}
+    assert {one.chance for one in of.values()} == {0.25}
+    assert {one.status for one in of.values()} == {"found" if tells else "clear"}
+    assert of["options, tfidf"].value == 1 if tells else of["options, tfidf"].value > 1 / 8
+    assert "by guessing, with one answer for the same options, 25.0 %" in of["options, tfidf"].said
+
+
+def test_where_the_right_one_of_the_same_options_differs_guesses_made_one_by_one_are_chance() -> None:
+    made = reworded(differ=True)
+    (found,) = consistency_diagnostics([probe(made, 0.9)], made, group(made))
+    assert (found.chance, found.status) == (1 / 16, "found")
+    assert "by guessing 6.2 %" in found.said
 
 
 def test_a_probe_that_sees_the_same_of_every_member_finds_nothing() -> None:

@@ -31,3 +31,15 @@ def chances_of_sets(instances: Instances, names: list[str]) -> list[float]:
         else:
             found.append(float(all(one.answer == largest for one in mine)))
     return found
+
+
+def alike_chances_of_sets(instances: Instances, names: list[str]) -> list[float]:
+    """Of choices, 1 / options for each different list of options in a set, and 0 if one has two right options."""
+    found = []
+    for name in names:
+        golds: dict[tuple[str, ...], set[str]] = {}
+        for one in instances.instances:
+            if one.contrast_set == name:
+                golds.setdefault(tuple(sorted(one.options)), set()).add(one.options[one.answer])
+        found.append(prod((len(right) == 1) / len(options) for options, right in golds.items()))
+    return found

@@ -20,6 +20,7 @@ from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.percent import in_percent
 from swag_af.data.splits import join_pairs, numbered
+from swag_af.data.text.wording import comparable
 
 CODE = "AF109"
 
@@ -48,6 +49,17 @@ class ContrastSets:
         """(sets,) the product of the `values` (n,) of the members of each."""
         made = np.ones(self.n)
         np.multiply.at(made, self.of_row, values)
+        return made
+
+    def wholly_alike(self, values: np.ndarray, kinds: np.ndarray, golds: np.ndarray) -> np.ndarray:
+        """(sets,) as `wholly`, where members of one of `kinds` (n,) in a set have one value and one answer: the value
+        counts once, and as 0 where their `golds` (n,) differ."""
+        _, first, of = np.unique(np.stack([self.of_row, kinds]), axis=1, return_index=True, return_inverse=True)
+        of = of.ravel()  # (n,) the kind in its set of each
+        is_one = np.ones(len(first), bool)
+        np.logical_and.at(is_one, of, golds == golds[first][of])
+        made = np.ones(self.n)
+        np.multiply.at(made, self.of_row[first], values[first] * is_one)
         return made
 
 
@@ -83,14 +95,26 @@ def set_chances(sets: ContrastSets, instances: Instances, known: np.ndarray | No
     return sets.wholly((instances.answers[sets.rows] == largest).astype(float))
 
 
+def alike_chances(sets: ContrastSets, instances: Instances) -> np.ndarray:
+    """(sets,) of choices, how often a guess by the options alone has each set wholly right: what `set_chances` says,
+    but members with the same options, in any order, get the same answer.
+
+    So does a probe that knows nothing, whatever else it reads: where the right option of a pair is the same, it has
+    both right in 1 of k such pairs, and not in 1 of k squared; where it differs, in none.
+    """
+    mine = [instances.instances[row] for row in sets.rows.tolist()]
+    options = [tuple(map(comparable, one.options)) for one in mine]
+    kinds = numbered(["\n".join(sorted(texts)) for texts in options])
+    golds = numbered([texts[one.answer] for texts, one in zip(options, mine, strict=True)])
+    return sets.wholly_alike(instances.chance[sets.rows], kinds, golds)
+
+
 def by_own_shares(sets: ContrastSets, probe: Probe, instances: Instances) -> np.ndarray:
     """(sets,) how often a guess has each set wholly right that names each class as often as `probe` does, by lot.
 
     With labels that differ within sets, that is more than the largest class alone gets: a quarter of all pairs, and
-    not none. Of choices it is `set_chances`.
+    not none. Only of classes.
     """
-    if instances.kind == "choices":
-        return set_chances(sets, instances)
     shares = named_shares(probe, instances)  # (classes,)
     return sets.wholly(shares[instances.answers[sets.rows]])
 
@@ -126,17 +150,20 @@ def set_hits(probe: Probe, sets: ContrastSets) -> np.ndarray:
 def _of_probe(alike: Sequence[Probe], sets: ContrastSets, instances: Instances) -> Diagnostic:
     """`alike` differ in their seed only."""
     one, hits = alike[0], np.mean([set_hits(probe, sets) for probe in alike], axis=0)
-    said = f"{model_label(one.model)}, reading {INPUTS[instances.kind][one.input].said}, has every instance right in "
-    said += f"{{value}} of {several(sets.n, 'contrast set')} ({{low}} to {{high}}; by guessing {{chance}})."
     chances = set_chances(sets, instances, one.rows if one.folds == "split" else None)
+    guessing, lot, by_lot, better = "by guessing", "", 0.0, "by guessing"
+    if instances.kind == "classes":
+        by_lot = float(np.mean([by_own_shares(sets, probe, instances).mean() for probe in alike]))
+        lot, better = f" Naming classes as often, by lot, gets {in_percent(by_lot)}.", "the better of the two"
+    elif (by_options := alike_chances(sets, instances)).mean() > chances.mean():
+        chances, guessing = by_options, "by guessing, with one answer for the same options,"
+    said = f"{model_label(one.model)}, reading {INPUTS[instances.kind][one.input].said}, has every instance right in "
+    said += f"{{value}} of {several(sets.n, 'contrast set')} ({{low}} to {{high}}; {guessing} {{chance}})."
     found = of_accuracy(CODE, one.name, hits, chances, sets.groups, said=said)
-    by_lot = float(np.mean([by_own_shares(sets, probe, instances).mean() for probe in alike]))
     is_above = (found.low or 0.0) > max(found.chance or 0.0, by_lot)
     status: Status = "found" if is_above and one.input != FULL else "clear"
-    better = "by guessing" if instances.kind == "choices" else "the better of the two"
     means = REFERENCE if one.input == FULL else _ABOVE if is_above else _NOT_ABOVE.format(better)
     shown = _examples(hits, sets, instances) if status == "found" else ()
-    lot = "" if instances.kind == "choices" else f" Naming classes as often, by lot, gets {in_percent(by_lot)}."
     return replace(found, status=status, said=f"{found.said}{lot} {means}", examples=shown)
 
 
