@@ -233,6 +233,55 @@ def test_equal_texts_of_named_groups_are_a_hint() -> None:
     assert found_in(choices(rows))["AF507", "instances"].status == "hint"
 
 
+COPIED = {  # code and subject: where row 3 is copied to, and into which file
+    ("AF501", "instances"): (7, ""),
+    ("AF505", "test"): (70, ""),
+    ("AF505", "train"): (70, ""),
+    ("AF507", "instances"): (70, ""),
+    ("AF513", "files"): (7, "more.csv, line 2"),
+}
+
+
+@pytest.mark.parametrize(("code", "subject"), COPIED)
+@pytest.mark.parametrize(
+    ("groups", "status"), [(("v", "v"), "found"), (("v", "w"), "hint"), (("v", ""), "found"), (("", "w"), "found")]
+)
+def test_copies_are_a_hint_only_where_their_groups_are_named_and_differ(
+    code: str, subject: str, groups: tuple[str, str], status: str
+) -> None:
+    """Copies of one group were hints too, so a test set with half of the training set passed its gate."""
+    at, where = COPIED[code, subject]
+    rows = [replace(one, group=f"video {i}") for i, one in enumerate(ROWS)]
+    rows[3] = replace(rows[3], group=groups[0])
+    rows[at] = copy_of(rows[3], rows[at], group=groups[1], answer=0)
+    rows[at] = replace(rows[at], where=where or rows[at].where)
+    found = found_in(choices(rows))[code, subject]
+    assert found.status == status
+    assert found.value == round((1 if code == "AF505" else 2) / found.n, 6)
+
+
+def test_copies_in_one_group_are_counted_without_those_whose_groups_differ() -> None:
+    rows = [replace(one, group=f"video {i}") for i, one in enumerate(ROWS)]
+    for at, group_of in (
+        (7, 4),
+        (9, 9),
+        (70, 4),
+        (71, 71),
+        (72, 5),
+    ):  # a copy of row 4 or 5, in that one's group or not
+        rows[at] = copy_of(rows[4 + (at in (9, 72))], rows[at], group=f"video {group_of}")
+    found = found_in(choices(rows))
+    within, test = found["AF501", "instances"], found["AF505", "test"]
+    assert (within.status, within.value) == ("found", round(2 / 120, 6))
+    assert "2 of 120 (1.7 %) are the same as another of their split; not counted: 4 with such copies" in within.said
+    assert (test.status, test.value, test.n) == ("found", round(2 / 60, 6), 60)
+    assert "2 of 60 (3.3 %) of test are the same as one of another split; not counted: 1 with such copies" in test.said
+    assert {(one.id, one.said) for one in test.examples} == {
+        ("q70", "the same as train.jsonl, line 5"),
+        ("q72", "the same as train.jsonl, line 6"),
+    }
+
+
 PARTS = ["red fox", "a", "b", "the cat sat", "one two three four five six seven eight nine ten eleven twelve", "A."]
 PARTS += ["you can not go there", "you cannot go there"]  # equal as they are compared, in other words
 PARTS += ["you can not go there", "you cannot go there"]  # equal as they are compared, in other words

@@ -1,7 +1,11 @@
-"""Duplicates within a split, across splits and files; contradictions; groups and contexts that several splits share."""
+"""Duplicates within a split, across splits and files; contradictions; groups and contexts that several splits share.
+
+Copies in groups that are named and differ may be told apart by what the groups show, unless media are named: they are
+no more than a hint. Copies within one group are found as if no group were named.
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,44 +23,64 @@ DESIGN = 0.5
 
 def duplicate_diagnostics(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
     """AF501, AF502, AF505, AF506, AF507, AF513 and AF514 of instances in `groups` (N,)."""
-    looked = _Looked(instances, sameness(instances), groups)
+    found = sameness(instances)
+    looked = _Looked(instances, found, _sure(instances, found), groups)
     return [*_within(looked), *_across(looked), _contradictions(looked), *_shared(instances, groups)]
+
+
+def _sure(instances: Instances, found: Sameness) -> Sameness:
+    """As `found`, but what is in groups that differ is not the same, where all that is the same names a group and no
+    media."""
+    rows = instances.instances
+    is_told = np.array([bool(one.group) and not one.media for one in rows])
+    told = np.bincount(found.same, weights=~is_told)[found.same] == 0  # (N,)
+    group = np.where(told, numbered([one.group for one in rows]), -1)
+    same = np.unique(np.stack([found.same, group]), axis=1, return_inverse=True)[1].ravel()
+    return replace(found, same=same)
 
 
 @dataclass(frozen=True)
 class _Looked:
-    """Instances in `groups` (N,), and which of them are the same."""
+    """Instances in `groups` (N,), which of them are the same, and which are so whatever their groups show."""
 
     instances: Instances
     found: Sameness
+    sure: Sameness
     groups: np.ndarray
 
     def same(
         self,
         code: str,
         subject: str,
-        has: np.ndarray,
-        twin: Callable[[int], int],
+        mark: Callable[[Sameness], np.ndarray],
+        twin: Callable[[Sameness, int], int],
         said: str,
         *,
         twin_is: str = "the same as",
         rows: np.ndarray | None = None,
     ) -> Diagnostic:
-        """The diagnostic of those of `rows`, or of all, that `has` (N,) marks as the same as others."""
-        why_hint = self._why_hint(has)
-        rows = np.arange(len(has)) if rows is None else rows
-        examples = self.twins(has, twin, twin_is)
-        said, is_hint = said + why_hint, bool(why_hint)
-        return of_share(code, subject, has[rows], self.groups[rows], said=said, is_hint=is_hint, examples=examples)
+        """The diagnostic of those of `rows`, or of all, that are the same as others: `mark` gives (N,), `twin` a row.
 
-    def _why_hint(self, has: np.ndarray) -> str:
-        """Why those that `has` marks may be meant to be the same; empty if nothing says so."""
-        marked = [self.instances.instances[row] for row in np.flatnonzero(has).tolist()]
-        if len(has) and has.mean() > DESIGN:
-            return "; so many that something which was not read, such as an image, probably tells them apart"
-        if marked and all(one.group and not one.media for one in marked):
-            return "; what their groups show may tell them apart, since these are named"
-        return ""
+        Those that are surely so are found, and others are told beside them; where none is, the others are a hint.
+        """
+        rows = np.arange(len(self.instances)) if rows is None else rows
+        by, why_hint, is_of = self.found, "", np.zeros(len(self.instances), bool)
+        is_of[rows] = True
+        has, sure = mark(self.found) & is_of, mark(self.sure) & is_of
+        n_more = int(has.sum() - sure.sum())
+        if has.mean() > DESIGN:
+            why_hint = "; so many that something which was not read, such as an image, probably tells them apart"
+        elif n_more and not sure.any():
+            why_hint = "; what their groups show may tell them apart, since these are named and differ"
+        elif n_more:
+            said += f"; not counted: {n_more:,} with such copies in other named groups alone, which may tell them apart"
+        if not why_hint:
+            by, has = self.sure, sure
+        examples = self.twins(has, partial(twin, by), twin_is)
+        is_hint = bool(why_hint)
+        return of_share(
+            code, subject, has[rows], self.groups[rows], said=said + why_hint, is_hint=is_hint, examples=examples
+        )
 
     def twins(self, has: np.ndarray, twin: Callable[[int], int], said: str) -> tuple[Example, ...]:
         """Rows that `has` marks, one of each cluster of duplicates, with the place of their twin."""
@@ -70,19 +94,19 @@ class _Looked:
 def _within(looked: _Looked) -> list[Diagnostic]:
     """AF501 and AF502 of a split, and AF513 where several files were read."""
     found = looked.found
-    within, near, files = found.exact_within, found.near_within, found.exact_in_other_file
-    one_file = len(np.unique(found.file)) < 2
+    near, one_file = found.near_within, len(np.unique(found.file)) < 2
     same, nearly = "are the same as another of their split", "are nearly the same as another of their split"
     alike = looked.twins(near, partial(found.twin, near=True), "nearly the same as")
     return [
-        looked.same("AF501", "instances", within, found.twin, same),
+        looked.same("AF501", "instances", lambda one: one.exact_within, Sameness.twin, same),
         of_share("AF502", "instances", near, looked.groups, said=nearly, is_hint=True, examples=alike),
         looked.same(
             "AF513",
             f"{ONE_SPLIT}, files" if one_file else "files",
-            files[:0] if one_file else files,
-            partial(found.twin, other_file=True),
+            lambda one: one.exact_in_other_file,
+            partial(Sameness.twin, other_file=True),
             "are the same as one of their split in another file",
+            rows=np.zeros(0, np.int64) if one_file else None,
         ),
     ]
 
@@ -94,11 +118,11 @@ def _across(looked: _Looked) -> list[Diagnostic]:
     for subject, rows in _splits(instances):
         is_in = np.zeros(len(instances), bool)
         is_in[rows] = True
-        exact, near = found.exact_across & is_in, found.near_across & is_in
+        near = found.near_across & is_in
         same = f"of {subject} are the same as one of another split"
-        twin = partial(found.twin, across=True)
-        diagnostics.append(looked.same("AF505", subject, exact, twin, same, rows=rows))
-        alike = looked.twins(near, partial(twin, near=True), "nearly the same as")
+        twin = partial(Sameness.twin, across=True)
+        diagnostics.append(looked.same("AF505", subject, lambda one: one.exact_across, twin, same, rows=rows))
+        alike = looked.twins(near, partial(found.twin, across=True, near=True), "nearly the same as")
         nearly = f"of {subject} are nearly the same as one of another split"
         diagnostics.append(
             of_share("AF506", subject, near[rows], groups[rows], said=nearly, is_hint=True, examples=alike)
@@ -108,16 +132,17 @@ def _across(looked: _Looked) -> list[Diagnostic]:
 
 def _contradictions(looked: _Looked) -> Diagnostic:
     """AF507: the same instances whose gold is another text, or another class."""
-    instances, found = looked.instances, looked.found
-    number = numbered([_gold(instances, one) for one in instances.instances])
-    pairs = np.unique(np.stack([found.same, number]), axis=1)  # (2, pairs)
-    has = (np.bincount(pairs[0]) > 1)[found.same]
+    number = numbered([_gold(looked.instances, one) for one in looked.instances.instances])
 
-    def other(row: int) -> int:
+    def mark(found: Sameness) -> np.ndarray:
+        pairs = np.unique(np.stack([found.same, number]), axis=1)  # (2, pairs)
+        return (np.bincount(pairs[0]) > 1)[found.same]
+
+    def other(found: Sameness, row: int) -> int:
         return int(np.flatnonzero((found.same == found.same[row]) & (number != number[row]))[0])
 
     said = "have another label in another place"
-    return looked.same("AF507", "instances", has, other, said, twin_is="another label in")
+    return looked.same("AF507", "instances", mark, other, said, twin_is="another label in")
 
 
 def _gold(instances: Instances, one: Instance) -> str:
