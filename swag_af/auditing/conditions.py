@@ -10,7 +10,8 @@
 
 Comparators are `<=`, `<`, `>=`, `>` and `==`; figures are `value`, which need not be written, `low`, `high`, `effect`,
 `n` and `n_groups`. Both sides of a comparison are rounded to six decimals, as audits keep them. A code or a subject
-that the audit did not compute fails: a gate that passes because nothing was measured would be no gate.
+that the audit did not compute fails, and so does a probe that it left out: a gate that passes because nothing was
+measured would be no gate.
 """
 
 import operator
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from swag_af.auditing.codes.code import codes, find_code
-from swag_af.auditing.diagnostics import Diagnostic, Status
+from swag_af.auditing.diagnostics import Diagnostic, LeftOut, Status
 from swag_af.data.errors import InputError, near_names
 from swag_af.data.percent import in_percent
 
@@ -69,7 +70,7 @@ class Condition:
     where: str = ""
     """Its place: `pyproject.toml, line 12`."""
 
-    def is_about(self, diagnostic: Diagnostic) -> bool:
+    def is_about(self, diagnostic: Diagnostic | LeftOut) -> bool:
         """Whether the code and the subject of `diagnostic` are among those that are named."""
         return diagnostic.code in self.codes and (self.subject is None or _fits(self.subject, diagnostic.subject))
 
@@ -80,7 +81,7 @@ class Decision:
 
     condition: Condition
     diagnostic: Diagnostic | None
-    """None where the audit computed nothing that the condition is about."""
+    """None for what the condition is about and the audit did not compute."""
     status: Literal["passed", "failed", "skipped"]
     """`skipped`: not computed, and the condition says `if computed`."""
     said: str
@@ -278,6 +279,18 @@ def not_computed(condition: Condition, diagnostics: Sequence[Diagnostic], comput
     if condition.if_computed:
         return Decision(condition, None, "skipped", said)
     return Decision(condition, None, "failed", f"{said} Leave the line out, or end it with `{IF_COMPUTED}`.")
+
+
+def left_out(condition: Condition, those: Sequence[LeftOut]) -> Decision:
+    """The decision on a condition that is about `those`, which the audit left out."""
+    named: dict[str, list[str]] = {}
+    for one in those:
+        named.setdefault(one.why, []).append(f"{one.code}[{one.subject}]")
+    said = " ".join(f"{', '.join(which)}: left out. {why.rstrip('.')}." for why, which in named.items())
+    if condition.if_computed:
+        return Decision(condition, None, "skipped", said)
+    advice = f"Or name --filters without it, or end the line with `{IF_COMPUTED}`."
+    return Decision(condition, None, "failed", f"{said} {advice}")
 
 
 def _needs(of: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from swag_af.auditing.audit import fingerprint
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
 from swag_af.auditing.outcome import Association, Audit
-from swag_af.auditing.probes.findings import diagnostics_of
+from swag_af.auditing.probes.findings import diagnostics_of, left_out_of
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import (
     DEFAULT_MODELS,
@@ -104,6 +104,7 @@ def audit(
         probes=made.found,
         associations=tuple(associations),
         record=_record(checks, made.left_out),
+        left_out=left_out_of(made.not_made, instances),
     )
 
 

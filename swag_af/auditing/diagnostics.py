@@ -66,6 +66,16 @@ class Diagnostic:
     is left out; empty for all else."""
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A diagnostic that a check would have given which could not be made here."""
+
+    code: str
+    subject: str
+    why: str
+    """A line that says what is missing and what to do: `fasttext is not installed. Install it with: ...`"""
+
+
 def mirrored(one: Diagnostic) -> Diagnostic | None:
     """The diagnostic of the opposite rule, which was left out for `one`; None where there is none.
 

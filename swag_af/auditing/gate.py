@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.auditing.codes.code import codes
-from swag_af.auditing.conditions import Condition, Decision, decide_one, not_computed, parse_condition
-from swag_af.auditing.diagnostics import Diagnostic, mirrored
+from swag_af.auditing.conditions import Condition, Decision, decide_one, left_out, not_computed, parse_condition
+from swag_af.auditing.diagnostics import Diagnostic, LeftOut, mirrored
 from swag_af.data.errors import GateError, InputError, several
 from swag_af.data.files import read_text, read_toml
 from swag_af.data.records import parse_record
@@ -43,6 +43,8 @@ class GateResult:
     """In the order of the conditions, then of codes and subjects."""
     path: str = ""
     """The file of the gate."""
+    notes: tuple[str, ...] = ()
+    """Of conditions with a `*`, the codes that they are about and that were not looked for, a line each."""
 
     @property
     def failed(self) -> tuple[Decision, ...]:
@@ -55,15 +57,16 @@ class GateResult:
         return not self.failed
 
     def lines(self) -> list[str]:
-        """What the terminal shows: each failure, each decision by luck, and how many conditions are met."""
+        """What the terminal shows: each failure, each decision by luck, each note, and how many conditions are met."""
         shown = [one for one in self.decisions if one.status != "passed" or one.by_luck]
         n_failed = len({one.condition for one in self.failed})
-        n_skipped = len({one.condition for one in self.decisions if one.status == "skipped"})
         n = len({one.condition for one in self.decisions})
+        n_skipped = n - len({one.condition for one in self.decisions if one.status != "skipped"})
         count = f"{n - n_failed - n_skipped:,} of {several(n, 'condition')} met"
         count += f", {n_failed:,} not met" if n_failed else ""
         count += f", {n_skipped:,} skipped" if n_skipped else ""
-        return [*(f"{one.status:<8}{one.said}" for one in shown), f"Gate{_of(self.path)}: {count}."]
+        said = [*(f"{one.status:<8}{one.said}" for one in shown), *(f"{'note':<8}{one}" for one in self.notes)]
+        return [*said, f"Gate{_of(self.path)}: {count}."]
 
     def check(self) -> None:
         """Raise GateError, with which the command line ends with code 1, unless the gate is passed."""
@@ -125,20 +128,27 @@ def _place(path: Path, lines: Sequence[str], number: int, text: str) -> str:
     return f"{path}, condition {number}"
 
 
-def decide(gate: Gate, diagnostics: Sequence[Diagnostic]) -> GateResult:
-    """What `diagnostics`, those of an audit, say to every condition of `gate`.
+def decide(gate: Gate, diagnostics: Sequence[Diagnostic], without: Sequence[LeftOut] = ()) -> GateResult:
+    """What `diagnostics`, those of an audit, and those that it is `without`, say to every condition of `gate`.
 
     A condition must hold for every diagnostic that it is about, or, where one of two opposite rules was left out and it
     names that one, for its mirror; one that is about none of them, or only about what had nothing to look at, fails,
-    unless it says `if computed`.
+    and so does one that is about what was left out, unless it says `if computed`.
     """
     ordered = sorted(filter(_is_computed, diagnostics), key=lambda one: (one.code, one.subject))
-    decisions: list[Decision] = []
+    decisions, notes = list[Decision](), list[str]()
     for condition in gate.conditions:
         about = [one for one in ordered if condition.is_about(one)]
         about = about or [one for one in map(mirrored, ordered) if one is not None and condition.is_about(one)]
-        decisions += [decide_one(condition, one) for one in about] or [not_computed(condition, diagnostics, ordered)]
-    return GateResult(tuple(decisions), gate.path)
+        made = [decide_one(condition, one) for one in about]
+        if lacking := [one for one in without if condition.is_about(one)]:
+            made.append(left_out(condition, lacking))
+        decisions += made or [not_computed(condition, diagnostics, ordered)]
+        looked_for = {*(one.code for one in ordered), *(one.code for one in without)}
+        idle = [code for code in condition.codes if code not in looked_for]
+        if made and idle:
+            notes.append(f"{condition.text}: nothing to look at in this data for {', '.join(idle)}.")
+    return GateResult(tuple(decisions), gate.path, tuple(notes))
 
 
 def _is_computed(one: Diagnostic) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.diagnostics import Diagnostic, LeftOut
 from swag_af.data.brief import brief
 from swag_af.data.errors import UnknownNameError
 from swag_af.data.instances.grouping import Groups
@@ -45,8 +45,13 @@ class Probe:
     @property
     def name(self) -> str:
         """The same for all seeds, else unique in an audit, and the subject of its diagnostic: `options, tfidf`."""
-        how = {"group": "", "random": ", random folds", "split": f", {self.fitted_on} to {self.scored_on}"}
-        return f"{self.input}, {self.model}{how[self.folds]}"
+        return probe_name(self.input, self.model, self.folds, self.fitted_on, self.scored_on)
+
+
+def probe_name(input: str, model: str, folds: FoldKind, fitted_on: str = "", scored_on: str = "") -> str:
+    """What a probe is called, whether it was made or not."""
+    how = {"group": "", "random": ", random folds", "split": f", {fitted_on} to {scored_on}"}
+    return f"{input}, {model}{how[folds]}"
 
 
 def over_seeds(probes: Sequence[Probe]) -> list[Probe]:
@@ -100,6 +105,8 @@ class Audit:
     """Strongest first."""
     record: Mapping[str, Any]
     """What decides the figures: options, seed, hashes of the files, versions."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Diagnostics of the probes that could not be made."""
 
     def diagnostic(self, code: str, subject: str | None = None) -> Diagnostic:
         """The diagnostic of `code`; of several subjects the one named, or the one whose value is highest."""

@@ -88,7 +88,7 @@ def run_audit(options: AuditOptions) -> Audited:
         check_replaces(options.out, instances)
     made = _audited(options, instances, reading)
     comparison = _compared(options, before, older, made) if before and older else None
-    result = decide(gate, made.diagnostics) if gate else None
+    result = decide(gate, made.diagnostics, made.left_out) if gate else None
     if options.out:
         saved = _kept_form(made, options)
         beside = {PAGE: _page(options, saved, comparison)}

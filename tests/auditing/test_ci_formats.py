@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.auditing.codes.code import codes
-from swag_af.auditing.diagnostics import Diagnostic, Example, Status
+from swag_af.auditing.diagnostics import Diagnostic, Example, LeftOut, Status
 from swag_af.auditing.gate import GateResult, decide, parse_gate
 from swag_af.auditing.junit import junit, legal, write_junit
 from swag_af.auditing.sarif import LONGEST, sarif, write_sarif
@@ -55,6 +55,15 @@ def cases(text: str) -> dict[str, ET.Element]:
     assert {child.tag for case in suite for child in case} <= {"failure", "skipped", "system-out"}
     assert all(case.get("classname") for case in suite)
     return found
+
+
+def test_what_was_left_out_fails_in_both_formats() -> None:
+    gate = parse_gate(["AF101[*t*] not found"], ["conf/gate.toml, line 1"])
+    result = decide(gate, THREE[1:], [LeftOut("AF101", "options, other", "other is not installed.")])
+    (failure,) = [one for case in cases(junit(THREE, result)).values() for one in case.iter("failure")]
+    assert "AF101[options, other]: left out. other is not installed." in failure.get("message", "")
+    (error,) = [one for one in sarif(THREE[1:], result)["runs"][0]["results"] if one["level"] == "error"]
+    assert "other is not installed" in error["message"]["text"]
 
 
 def test_without_a_gate_what_was_found_is_a_failed_test() -> None:

@@ -113,6 +113,12 @@ def test_what_is_uploaded_is_what_is_written() -> None:
     assert shlex.split(GITLAB["script"][-1])[-2:] == ["--junit", GITLAB["artifacts"]["reports"]["junit"]]
 
 
+def test_recipes_install_what_the_default_probes_need() -> None:
+    installed = [step["run"] for step in ACTION if "pip" in step.get("run", "")]
+    for text in (*installed, GITLAB["script"][0], *HOOK["additional_dependencies"]):
+        assert "swag-af[fasttext]" in text
+
+
 def test_the_hook_runs_when_the_data_or_the_gate_changes() -> None:
     named = [word for word in shlex.split(HOOK["entry"]) if "." in word]
     assert named == ["data/questions.jsonl", "pyproject.toml"]
@@ -128,7 +134,7 @@ def test_the_action_runs(repository: Path, give_away: bool) -> None:
     write_data(repository, give_away=give_away)
     install, audit = (run(step["run"], repository) for step in ACTION if "run" in step)
     assert install.returncode == 0
-    assert (repository / "pip.log").read_text() == "install path/to/swag-af\n"
+    assert (repository / "pip.log").read_text() == "install path/to/swag-af[fasttext]\n"
     assert audit.returncode == int(give_away), audit.stdout + audit.stderr
     made = json.loads((repository / "audit.sarif").read_text(encoding="utf-8"))
     failing = [one for one in made["runs"][0]["results"] if one["level"] == "error"]

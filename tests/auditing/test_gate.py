@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import operator
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.conditions import FIGURES, Comparison, parse_condition
 from swag_af.auditing.dataset import Checks, audit
-from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.diagnostics import Diagnostic, LeftOut
 from swag_af.auditing.gate import decide, parse_gate, read_gate
 from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
@@ -130,6 +131,50 @@ def test_what_was_not_computed_fails_unless_the_condition_says_otherwise() -> No
         "AF101: not computed for this data, which would need questions with options. "
         "Leave the line out, or end it with `if computed`."
     )
+
+
+def test_a_probe_that_was_left_out_fails_what_is_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`AF101 <= 20%` failed by fastText, and passed where its package was missing."""
+    monkeypatch.setitem(sys.modules, "fasttext", None)
+    rows = [
+        Instance(f"q{i}", f"What is {i}?", (f"a {i}", f"b {i}"), i % 2, contrast_set=f"s{i // 2}") for i in range(30)
+    ]
+    made = audit(Instances(tuple(rows), "choices"), Checks(n_folds=2))
+    assert {(one.code, one.subject) for one in made.left_out} >= {
+        ("AF101", "options, fasttext"),
+        ("AF109", "options, fasttext"),
+    }
+    for text, expected in (
+        ("AF101.n >= 0", ["passed", "failed"]),
+        ("AF101[options, tfidf].n >= 0", ["passed"]),
+        ("AF101.n >= 0 if computed", ["passed", "skipped"]),
+        ("AF101[*fasttext] <= 90%", ["failed"]),
+    ):
+        decisions = decide(parse_gate([text]), made.diagnostics, made.left_out).decisions
+        assert [one.status for one in decisions] == expected, text
+    assert decisions[0].said.startswith(
+        "AF101[options, fasttext]: left out. fasttext is not installed. Install it with"
+    )
+    assert decisions[0].said.endswith("'. Or name --filters without it, or end the line with `if computed`.")
+
+
+def test_a_condition_that_is_met_but_for_what_was_left_out_counts_as_met() -> None:
+    without = [LeftOut("AF101", "options, fasttext", "no fastText")]
+    result = decide(parse_gate(["AF101 <= 90% if computed"]), [diagnostic()], without)
+    assert result.lines() == [
+        "skipped AF101[options, fasttext]: left out. no fastText.",
+        "Gate: 1 of 1 condition met.",
+    ]
+
+
+def test_the_codes_of_a_pattern_that_had_nothing_to_look_at_are_told() -> None:
+    alone = diagnostic("one split", code="AF505", status="clear", unit="share", value=0.0, n=0)
+    whole = diagnostic("labels", code="AF501", status="clear", unit="share", value=0.0)
+    result = decide(parse_gate(["AF50* clear", "AF505 clear if computed"]), [alone, whole])
+    assert result.passed
+    (note,) = result.notes
+    assert note.startswith("AF50* clear: nothing to look at in this data for AF502, AF503, AF504, AF505, ")
+    assert f"note    {note}" in result.lines()
 
 
 def test_splits_that_were_not_compared_pass_no_gate() -> None:

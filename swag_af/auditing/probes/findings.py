@@ -1,17 +1,17 @@
 """Probes as diagnostics: each accuracy against chance, what random folds change, the instances that show it best."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
+from swag_af.auditing.diagnostics import Diagnostic, Example, LeftOut, Status, of_accuracy
 from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.integrity.recycled import note_on_probes
-from swag_af.auditing.outcome import Probe, over_seeds
-from swag_af.auditing.probes.consistency import REFERENCE, consistency_diagnostics, named_shares
+from swag_af.auditing.outcome import Probe, over_seeds, probe_name
+from swag_af.auditing.probes.consistency import CODE, REFERENCE, consistency_diagnostics, named_shares
 from swag_af.auditing.probes.inputs import INPUTS
-from swag_af.auditing.probes.probe import RANDOM_TOO, model_label
+from swag_af.auditing.probes.probe import RANDOM_TOO, Task, model_label, model_name
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import CROSS_VALIDATED, paired_difference
@@ -61,6 +61,18 @@ def diagnostics_of(probes: Sequence[Probe], instances: Instances, groups: Groups
     found += _random_against_group(each, instances, groups)
     found += consistency_diagnostics(probes, instances, groups)
     return sorted(found, key=lambda one: (one.code, one.subject))
+
+
+def left_out_of(not_made: Iterable[tuple[Task, str]], instances: Instances) -> tuple[LeftOut, ...]:
+    """What `diagnostics_of` would have given of the probes that were `not_made`, in order of code, then subject."""
+    in_sets = any(one.contrast_set for one in instances.instances)
+    found: dict[tuple[str, str], str] = {}
+    for task, why in not_made:
+        subject = probe_name(task.input, model_name(task.model), task.folds, task.fitted_on, task.scored_on)
+        code = {"group": CODES[task.input], "random": RANDOM, "split": SPLIT}[task.folds]
+        for one in (code, CODE) if in_sets and task.folds != "random" else (code,):
+            found.setdefault((one, subject), why)
+    return tuple(LeftOut(code, subject, why) for (code, subject), why in sorted(found.items()))
 
 
 def _of_probe(one: Probe, instances: Instances, groups: Groups) -> Diagnostic:

@@ -85,6 +85,8 @@ class Probes:
     found: tuple[Probe, ...]
     left_out: tuple[str, ...]
     """What could not be made, and why, a line each."""
+    not_made: tuple[tuple[Task, str], ...] = ()
+    """The same by probe."""
 
 
 def probe(
@@ -219,10 +221,9 @@ def probes(
         _make(_Bench(instances, groups), mine, done)
     else:
         _make_by(workers, mine, done)
-    left_out = dict.fromkeys(
-        f"{model_name(task.model)}: {one}" for task, one in zip(tasks, made, strict=True) if isinstance(one, str)
-    )
-    return Probes(tuple(one for one in made if isinstance(one, Probe)), tuple(left_out))
+    not_made = tuple((task, one) for task, one in zip(tasks, made, strict=True) if isinstance(one, str))
+    left_out = dict.fromkeys(f"{model_name(task.model)}: {why}" for task, why in not_made)
+    return Probes(tuple(one for one in made if isinstance(one, Probe)), tuple(left_out), not_made)
 
 
 def n_kept(tasks: Sequence[Task], kept: KeptProbes) -> int:
