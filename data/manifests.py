@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -89,13 +89,37 @@ def check_ours(verb: str, folder: Path, *left: str) -> None:
 
 
 def check_replaceable(folder: Path, kind: str, *, force: bool) -> None:
-    """As `check_output`, for a folder of this `kind`: `force` replaces such a one, and nothing else."""
+    """As `check_output`, for a folder of this `kind`: `force` replaces such a one, and nothing else; nor one that has
+    hidden files of others."""
     check_output(folder, force=True, folder=True)
     if folder.exists():
         if not (folder / MANIFEST).is_file():
             raise FormatError(f"{folder}: already exists, and is not {an(kind)}. Choose another --out.")
         read_manifest(folder, kind)
     check_output(folder, force=force, folder=True)
+    check_nothing_lost(folder, kind)
+
+
+CLUTTER = (
+    *(".DS_Store", "._*", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints", ".nfs*"),
+    *(".*.[0-9]*.tmp", ".*.[0-9]*.part", ".*.lock"),
+)
+"""Names of what systems and Jupyter leave in folders, and of our own temporary files: nobody misses them."""
+
+
+def check_nothing_lost(folder: Path, kind: str, ours: Collection[str] | None = None) -> None:
+    """Raise InputError where `folder`, which another one of this `kind` replaces whole, holds something of others that
+    would go with it: what is neither among the names `ours` nor `CLUTTER`; where these are not given, as with --force,
+    what is hidden, such as a `.git`."""
+    names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    others = [name for name in names if (name not in ours if ours is not None else name.startswith("."))]
+    theirs = [name for name in others if not any(fnmatchcase(name, pattern) for pattern in CLUTTER)]
+    if theirs:
+        more = f" and {len(theirs) - 1} more" if theirs[1:] else ""
+        raise InputError(
+            f"{folder}: {theirs[0]}{more} in it {'are' if more else 'is'} of no {kind}, and would go with the older "
+            "one. Move it, or choose another --out."
+        )
 
 
 def sha256_file(path: Path) -> str:

@@ -1,7 +1,7 @@
 """The verb `audit`: a dataset read, audited, compared with another, kept with its page, and held against a gate."""
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count
@@ -26,6 +26,7 @@ from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.manifests import check_nothing_lost
 from swag_af.data.progress import progress
 from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.prepare import place
@@ -111,27 +112,15 @@ def _check_outputs(options: AuditOptions) -> None:
         inside = [path for path in read if path.resolve().is_relative_to(options.out.resolve())]
         if inside:
             raise InputError(f"--out {options.out}: {inside[0]} is read, and lies in it. Choose another --out.")
-        _check_nothing_lost(options.out, [path for path in (options.junit, options.sarif) if path])
+        written = [path.resolve() for path in (options.junit, options.sarif) if path]
+        beside = [path.name for path in written if path.parent == options.out.resolve()]
+        check_nothing_lost(options.out, "audit", (*RECORDS, COMPARISON, PAGE, *beside))
     for flag, path in (("--junit", options.junit), ("--sarif", options.sarif)):
         if path:
             if path.resolve() in taken:
                 raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
             taken.add(path.resolve())
             check_output(path, force=True, flag=flag)
-
-
-def _check_nothing_lost(out: Path, written: Collection[Path]) -> None:
-    """Raise InputError where the folder `out` of an older audit, which is replaced whole, has files that no audit
-    writes; `written` are others that this one writes."""
-    ours = {path.resolve() for path in (*(out / name for name in (*RECORDS, COMPARISON, PAGE)), *written)}
-    there = out.iterdir() if out.exists() else ()
-    theirs = sorted(path.name for path in there if path.resolve() not in ours and not path.name.startswith("."))
-    if theirs:
-        more = f" and {len(theirs) - 1} more" if theirs[1:] else ""
-        raise InputError(
-            f"--out {out}: {theirs[0]}{more} in it {'are' if more else 'is'} of no audit, and would go with the older "
-            "one. Move it, or choose another --out."
-        )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from swag_af.data.files import LineFeeds, check_output, replacing, write_json, w
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
-from swag_af.data.manifests import FORMAT, check_made_by
+from swag_af.data.manifests import FORMAT, check_made_by, check_nothing_lost
 from swag_af.data.tags import load_tagger
 from swag_af.data.urls import command, flags, option_words, told_otherwise
 from swag_af.describing.description import Description, description_of
@@ -46,6 +46,7 @@ def _check_out(options: DescribeOptions) -> None:
         return
     check_output(options.out, force=options.force, folder=True)
     check_made_by("describe", options.out, ABOUT)
+    check_nothing_lost(options.out, "description")
 
 
 def _beside(options: DescribeOptions) -> list[Instances]:

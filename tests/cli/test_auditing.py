@@ -121,6 +121,15 @@ def test_an_audit_takes_no_file_of_others_with_an_older_one(
         assert stopped.value.code == 2
         assert f"{named} of no audit, and would go with the older one. Move it, or" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    (out / "notes.txt").unlink()
+    report.unlink()
+    (out / ".DS_Store").touch()
+    (out / ".git").mkdir()
+    with pytest.raises(SystemExit):
+        main(asked)
+    assert ".git in it is of no audit" in capsys.readouterr().err
+    (out / ".git").rmdir()
+    main(asked)  # nobody misses what a system leaves
 
 
 def test_a_repaired_set_whose_rows_repeat_is_matched_whole(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,3 +88,17 @@ def test_what_force_would_not_replace_is_not_said_to_be_replaceable(tmp_path: Pa
     with pytest.raises(InputError, match="or replace it with --force"):
         manifests.check_replaceable(there, "pool", force=False)
     manifests.check_replaceable(there, "pool", force=True)
+
+
+def test_what_is_replaced_with_force_takes_no_hidden_files_of_others_with_it(tmp_path: Path) -> None:
+    """A `.git` in such a folder went with it, unasked."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    manifests.write_manifest(folder, "pool", {"complete": False})
+    for clutter in (".DS_Store", "Thumbs.db", ".manifest.json.host.123.tmp", ".audits.jsonl.lock"):
+        (folder / clutter).touch()
+    manifests.check_replaceable(folder, "pool", force=True)
+    (folder / ".git").mkdir()
+    (folder / ".notes.md").touch()
+    with pytest.raises(InputError, match=r"^\S+mine: \.git and 1 more in it are of no pool, and would go with"):
+        manifests.check_replaceable(folder, "pool", force=True)

@@ -126,6 +126,9 @@ def test_folders_of_others_are_not_replaced_and_ours_with_force_alone(data: Path
         swag_af.describe(ours)
     swag_af.describe(DescribeOptions((data,), topics=0, verbs=0, out=tmp_path / "out", force=True))
     assert (taken / "letter.txt").read_text() == "dear"
+    (tmp_path / "out" / ".notes").write_text("mine")
+    with pytest.raises(InputError, match=r"\.notes in it is of no description"):
+        swag_af.describe(DescribeOptions((data,), topics=0, verbs=0, out=tmp_path / "out", force=True))
 
 
 def test_faults_of_options_are_told_together() -> None:
