@@ -18,7 +18,7 @@ import numpy as np
 
 from swag_af.data.errors import RowError
 from swag_af.data.files import json_value
-from swag_af.data.sources import Record
+from swag_af.data.sources import Record, Source
 from swag_af.data.text.scripts import END_MARKS
 from swag_af.data.text.surface import final_mark
 from swag_af.data.text.wording import SENTENCE_END
@@ -76,20 +76,28 @@ def numbered_columns(stem: str, names: tuple[str, ...]) -> list[tuple[int, str]]
     return sorted((int(found[1]), name) for name in names if (found := pattern.fullmatch(name)))
 
 
-def with_places(record: Record, stem: str, names: tuple[str, ...]) -> Record:
-    """`record`, with an empty cell for each of the numbered columns among `names` that it lacks while it has others:
-    lines of JSON may leave out an option, and those after it keep their places."""
-    missing = _lacking(stem, names, tuple(record))
+def numbers_of(source: Source, stem: str, names: Sequence[str]) -> tuple[int, ...]:
+    """The numbers of the numbered columns of a source, of which `names` are known, ascending; none where these have no
+    such. All lines of JSON are asked, since the first may leave out an option."""
+    known = numbered_columns(stem, tuple(names)) if stem and stem not in names else []
+    if not known or source.format != "jsonl":
+        return tuple(number for number, _ in known)
+    own = {tuple(record) for _, record in source.read(names)}
+    return tuple(sorted({number for columns in own for number, _ in numbered_columns(stem, columns)}))
+
+
+def with_places(record: Record, stem: str, numbers: tuple[int, ...]) -> Record:
+    """`record`, with an empty cell for each numbered column of `numbers` that it lacks before its last one: lines of
+    JSON may leave out an option, and those after it keep their places."""
+    missing = _lacking(stem, numbers, tuple(record)) if numbers else ()
     return {**record, **dict.fromkeys(missing)} if missing else record
 
 
 @lru_cache(maxsize=256)
-def _lacking(stem: str, names: tuple[str, ...], own: tuple[str, ...]) -> tuple[str, ...]:
-    if not stem or "," in stem or stem in names or stem in own:
-        return ()
-    there = {number for number, _ in numbered_columns(stem, own)}
-    known = dict(reversed(numbered_columns(stem, names)))
-    return tuple(name for number, name in known.items() if number not in there) if there else ()
+def _lacking(stem: str, numbers: tuple[int, ...], own: tuple[str, ...]) -> tuple[str, ...]:
+    there = [] if stem in own else [number for number, _ in numbered_columns(stem, own)]
+    prefix = stem.removesuffix("s")
+    return tuple(f"{prefix}{number}" for number in numbers if number not in there and number < max(there, default=0))
 
 
 def texts_of(record: Record, stem: str) -> list[str | None]:

@@ -39,6 +39,8 @@ class Plan:
     letters of which some could be such texts."""
     base_doubt: str = ""
     """What is to be said of that, where they might count otherwise."""
+    numbers: tuple[int, ...] = ()
+    """Of the numbered columns of options, in all rows."""
     class_options: tuple[str | None, ...] = ()
     """The options of every row, where these are the classes."""
 

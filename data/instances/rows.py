@@ -102,7 +102,7 @@ def rows_of(source: Source, plan: Plan, name: str) -> Iterator[tuple[str, Record
     asked = {column.partition(".")[0] for column in columns} | {*plan.layout.requires, *plan.layout.reads, OBJECTS}
     asked |= {part for column in columns for part in listed(column, source.columns)}
     for where, row in source.read([column for column in source.columns if column in asked]):
-        whole = with_places(row, plan.columns.endings_column, plan.names)
+        whole = with_places(row, plan.columns.endings_column, plan.numbers)
         yield f"{name}, {where}", with_nested(whole, dotted) if dotted else whole
 
 

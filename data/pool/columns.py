@@ -18,6 +18,7 @@ from swag_af.data.cells.values import (
     did_you_mean,
     integer,
     listed,
+    numbers_of,
     optional,
     split_context,
     text_of,
@@ -238,9 +239,11 @@ def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:
 
 
 def records_of(source: Source, layout: Layout) -> Records:
-    """The rows of a source, each with all the endings that the first has, empty where it lacks one."""
+    """The rows of a source, each with an empty ending where it lacks one before its last."""
+    stem = layout.columns.endings_column
+    numbers = numbers_of(source, stem, source.columns)
     for where, record in source.read(columns_read(layout, source.columns)):
-        yield where, with_places(record, layout.columns.endings_column, source.columns)
+        yield where, with_places(record, stem, numbers)
 
 
 def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: LabelBase) -> list[Layout]:

@@ -3,9 +3,12 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from swag_af.data.captions.columns import videos_of_table
 from swag_af.data.captions.options import CaptionColumns, ContextsOptions
@@ -150,6 +153,31 @@ def test_a_pool_keeps_the_places_of_such_options_too(tmp_path: Path, lost: int, 
     columns = Columns(context_column="question", endings_column=stem)
     made = pool(PoolOptions((path,), tmp_path / "pool", columns=columns, tagger="none"))
     assert [context.gold for context in made.contexts] == [f"says {i} words and {i % 4} more." for i in range(30)]
+
+
+OMITTING: Rows = [
+    {"question": "What is it?", "ending0": "one.", "ending1": "two.", "label": 0},
+    {"question": "Who is it?", "ending1": "he.", "ending2": "she.", "label": 2},
+    {"question": "Where is it?", "ending0": "a.", "ending1": "b.", "ending3": "d.", "ending4": "e.", "label": 3},
+    {"question": "When is it?", **{f"ending{i}": f"at {i}." for i in range(5)}, "label": 4},
+]
+"""Of which each but the last leaves out endings, some before the right one."""
+
+
+@settings(max_examples=15, deadline=None)
+@given(order=st.permutations(OMITTING), n_before=st.sampled_from([0, 200]))
+def test_rows_that_leave_out_options_are_read_alike_in_any_order(order: Rows, n_before: int) -> None:
+    """Where the first rows were narrower, those after an omitted option moved up, and the label meant the next."""
+    narrow = [{"question": f"q {i}", "ending0": f"a {i}.", "ending1": f"b {i}.", "label": 1} for i in range(n_before)]
+    right = {"What is it?": "one.", "Who is it?": "she.", "Where is it?": "d.", "When is it?": "at 4."}
+    with TemporaryDirectory() as folder:
+        path = written(Path(folder) / "rows.jsonl", [*narrow, *order])
+        instances = read_instances(path).instances
+        named = Columns(context_column="question")
+        made = pool(PoolOptions((path,), Path(folder) / "pool", columns=named, tagger="none"))
+        golds = {context.sent1: context.gold for context in made.contexts}
+    assert {one.context: one.options[one.answer] for one in instances}.items() >= right.items()
+    assert golds.items() >= right.items()
 
 
 @pytest.mark.parametrize("numbers", [(10, 20, 30), (1, 3, 5), (0, 1, 3), (2019, 2021, 2150)])
