@@ -47,18 +47,19 @@ def _named(answer: Answer, names: Sequence[str]) -> int | None:
 def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | None:
     """Which of `names` a text says, by its number; None where it says none, or more than one.
 
-    It is said at the beginning, alone or before a mark or the end of the line, or behind `answer` or `option`, or as a
-    JSON value: `B`, `(B) because ...`, `**B**`, `The answer is B.`, `{"answer": "B"}`. `A dog` and `I'm sorry` say
-    nothing, and neither does `A or B`, nor a remark on one option before the letter of another, as in
-    `A) is wrong. The answer is B.` Of a text that `is_cut` off the beginning counts alone: it might have come to
-    another answer.
+    It is said at the beginning, alone or before a mark or the end of the line, or behind `answer:` or `the right option
+    is`, or as a JSON value: `B`, `(B) because ...`, `**B**`, `The answer is B.`, `Option B`, `{"answer": "B"}`. `A dog`
+    and `I'm sorry` say nothing, and neither do `A or B` and a remark on an option, as in `I chose B. Option A is odd.`,
+    also before the letter of another, as in `A) is wrong. The answer is B.` Of a text that `is_cut` off the beginning
+    counts alone: it might have come to another answer.
     """
     either = "|".join(map(re.escape, names))
-    plain = _from_json(text)
+    plain = _from_json(text, names)
     folded = re.IGNORECASE if _in_any_case(names) else 0
     begins = re.match(rf"[\W_]*({either})(?=[\W_]*$|[*_]*(?:[).:,;!\]\"\n]|'(?!\w))|\s+[-–—(]|[*_]+\s)", plain, folded)
-    says = rf"\b(?i:answer|option|choice)(?i: is)?[\s:*_\"'(]*({either})(?![\w'])"
-    said = [] if is_cut else list(re.finditer(says, plain, folded))
+    says = rf"\b(?i:answer|option|choice)[*_\"']*(?:\s+(?i:is)\b|\s*:)[\s:*_\"'(]*({either})(?![\w'])"
+    whole = re.fullmatch(rf"[\W_]*(?i:answer|option|choice)[\W_]+({either})[\W_]*", plain, folded)
+    said = [] if is_cut else [whole] if whole else list(re.finditer(says, plain, folded))
     joins = r"(?:\s*[,;/&]\s*(?:(?i:or|and)\s+)?|\s+(?i:or|and)\s+)"
     another = re.compile(rf"[*_)\"'\]]*{joins}[*_(\"']*(?:{either})(?![\w'])", folded)
     ends = [] if is_cut else re.finditer(rf"[.:\n][\s*_\"'(]*({either})[\W_]*$", plain, folded)
@@ -75,14 +76,18 @@ def _in_any_case(names: Sequence[str]) -> bool:
     return len(names[0]) > 1
 
 
-def _from_json(text: str) -> str:
-    """The first string of a JSON object, or the text as it is."""
+def _from_json(text: str, names: Sequence[str]) -> str:
+    """What a JSON object has as its answer, by name, else its only string, or the only one that is one of `names`; or
+    the text as it is."""
     try:
         value = json.loads(text)
     except ValueError:
         return text
     if isinstance(value, Mapping):
-        value = next((one for one in value.values() if isinstance(one, str)), "")
+        strings = {str(key).casefold(): one for key, one in value.items() if isinstance(one, str)}
+        named = [strings[key] for key in ("answer", "option", "choice") if key in strings]
+        alone = [one for one in strings.values() if _bare(one) in names] if len(strings) > 1 else [*strings.values()]
+        value = named[0] if named else alone[0] if len(alone) == 1 else ""
     return value if isinstance(value, str) else text
 
 
