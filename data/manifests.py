@@ -107,13 +107,18 @@ CLUTTER = (
 """Names of what systems and Jupyter leave in folders, and of our own temporary files: nobody misses them."""
 
 
+def is_clutter(name: str) -> bool:
+    """Whether a file or folder of this name may go with the folder that it is in."""
+    return any(fnmatchcase(name, pattern) for pattern in CLUTTER)
+
+
 def check_nothing_lost(folder: Path, kind: str, ours: Collection[str] | None = None) -> None:
     """Raise InputError where `folder`, which another one of this `kind` replaces whole, holds something of others that
     would go with it: what is neither among the names `ours` nor `CLUTTER`; where these are not given, as with --force,
     what is hidden, such as a `.git`."""
     names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
     others = [name for name in names if (name not in ours if ours is not None else name.startswith("."))]
-    theirs = [name for name in others if not any(fnmatchcase(name, pattern) for pattern in CLUTTER)]
+    theirs = [name for name in others if not is_clutter(name)]
     if theirs:
         more = f" and {len(theirs) - 1} more" if theirs[1:] else ""
         raise InputError(

@@ -2,6 +2,7 @@
 
 The store wins: what differs there is fetched anew, and what is gone there is removed here. What was changed here since
 it was last sent stays: a command that was killed had taken the old file away there, and nobody else has the new one.
+A folder that is gone there goes here only where all that it has was sent; else it is moved aside, and that is told.
 Files that are new or changed here are sent in the order in which they were written, those that make others count last
 (`COMMITS`), and what we remove is removed there at once. So the store is at every moment as the folder was at some
 moment, and whoever fetches it goes on from there. Of another machine's files that are made under the same name, the
@@ -14,6 +15,7 @@ What stays here: names with a leading point (temporary files, rows of unfinished
 """
 
 import hashlib
+import itertools
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,10 +26,11 @@ from pathlib import Path
 from swag_af.data.errors import InputError
 from swag_af.data.files import part_of, read_json, remove_parts, write_json
 from swag_af.data.locks import alone
-from swag_af.data.manifests import MANIFEST
+from swag_af.data.manifests import MANIFEST, is_clutter
 from swag_af.data.progress import note, progress
 from swag_af.data.records import parse_record
 from swag_af.data.stores.remote import Entry, Store
+from swag_af.data.terminal import tell, visible
 from swag_af.data.urls import place_of
 
 LOG = "log.jsonl"
@@ -102,11 +105,30 @@ class Mirror:
         here = [name for name in seen if self._is_there(name)]
         is_ours = bool(here) and all(self._is_new(name, seen) for name in here)  # put in place of what was there
         if seen and not there and not self.is_file and not is_ours:
-            shutil.rmtree(self.folder, ignore_errors=True)  # made anew: nothing is left of what was here
+            self._drop_folder(seen)  # made anew: nothing is left of what was here
         for name in [name for name in seen if name not in there and self._is_ours(name)]:
             if not self._is_new(name, seen):
                 (self.folder / name).unlink(missing_ok=True)
             del seen[name]
+
+    def _drop_folder(self, seen: dict[str, Seen]) -> None:
+        """Remove the folder here, or, where anything in it is only here, move it beside itself, and say so.
+
+        A hidden name is sent by no mirror, this one's or that of a folder above it.
+        """
+        found = [Path(folder) / name for folder, _, names in os.walk(self.folder) for name in names]
+        names = [path.relative_to(self.folder).as_posix() for path in found if not is_clutter(path.name)]
+        alone_here = sorted(name for name in names if name not in seen or self._is_new(name, seen))
+        if not alone_here:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        places = (self.folder.with_name(f".{self.folder.name}.removed{end}") for end in _endings())
+        aside = next(place for place in places if not os.path.lexists(place))
+        os.replace(self.folder, aside)
+        more = f" and {len(alone_here) - 1:,} more" if alone_here[1:] else ""
+        line = f"{self.url}: removed there; {alone_here[0]}{more} {'were' if more else 'was'} only here, so what was "
+        line += f"here is kept in {aside}. Copy from it what you need, and delete it."
+        tell(visible(line), is_error=True)  # not by `note`, which would make an address of the path
 
     def take(self, names: Sequence[str]) -> None:
         """Fetch these files, which a worker has sent; hidden ones are removed there."""
@@ -313,6 +335,12 @@ def _is_log(name: str) -> bool:
 def _is_bulky(name: str, entry: Entry) -> bool:
     """Whether it is a table, or the contexts, of a shard that is no small one."""
     return name.startswith("shards/") and not name.endswith(".json") and entry.size > SMALL
+
+
+def _endings() -> Iterator[str]:
+    """What tells names apart: nothing, -2, -3 ..."""
+    yield ""
+    yield from (f"-{n}" for n in itertools.count(2))
 
 
 def _stem(name: str) -> str:

@@ -243,15 +243,42 @@ def test_a_folder_is_kept_of_which_nothing_was_sent_and_all_of_the_old_one_is_go
     assert {path.name: path.read_text() for path in folder.iterdir()} == {"b": "of b", "manifest.json": "of b"}
 
 
-def test_a_folder_that_somebody_removed_in_the_store_goes_here_with_what_is_hidden(patch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_somebody_removed_in_the_store_goes_here_where_all_was_sent(patch: pytest.MonkeyPatch) -> None:
     folder = opened.local("memory://b/x")
-    for name in ("manifest.json", "log.jsonl", "shards/.0.rows/1"):
+    for name in ("manifest.json", "shards/0.npy"):
         write_text(folder / name, "here")
     opened.close()
-    (folder / "log.jsonl").write_text("here, and more")
+    (folder / ".log.jsonl.host.123.tmp").touch()
     fsspec.filesystem("memory").rm("/b/x", recursive=True)
     opened.local("memory://b/x")
-    assert not folder.exists()
+    assert not list(folder.parent.iterdir())
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "added.npy", "shards/.0.rows/1", "journal/answers.jsonl"])
+def test_a_folder_that_was_removed_in_the_store_is_moved_aside_with_what_is_only_here(
+    name: str, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was changed, never sent or paid for went with the rest, unasked."""
+    for ending in ("", "-2"):
+        folder = opened.local("memory://b/top/x")
+        for whole in ("manifest.json", "log.jsonl"):
+            write_text(folder / whole, "here")
+        opened.close()
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"here alone{ending}")
+        fsspec.filesystem("memory").rm("/b/top/x", recursive=True)
+        opened.local("memory://b/top/x")
+        assert not folder.exists()
+        aside = folder.with_name(f".x.removed{ending}")
+        assert (aside / name).read_text() == f"here alone{ending}"
+        assert (aside / "manifest.json").read_text() == "here"
+        said = capsys.readouterr().err
+        assert said.startswith(
+            f"memory://b/top/x: removed there; {name} was only here, so what was here is kept in {aside}."
+        )
+        opened.close()
+    write_text(opened.local("memory://b/top") / "a.json", "{}")
+    assert set(content("memory://b")) == {"top/a.json"}
 
 
 @pytest.mark.parametrize("name", ["x", "x/a.jsonl"])
