@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from swag_af.data.captions.options import CaptionColumns
-from swag_af.data.cells.values import integer
+from swag_af.data.cells.values import integer, optional
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.errors import InputError
 from swag_af.data.sources import Source
@@ -52,8 +52,9 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
     seen = dict.fromkeys(source.columns)
     for where, row in named.read(list(names.values())):
         seen |= dict.fromkeys(row)
-        video, sentence = _cell(row, names, "video", source.path.stem), _cell(row, names, "sentence")
-        if video in (None, "") or not isinstance(sentence, str):
+        video = optional(row, names["video"]) if "video" in names else source.path.stem
+        sentence = _cell(row, names, "sentence")
+        if video is None or not isinstance(sentence, str):
             lacking = [
                 names.get(part, part)
                 for part, value in (("video", video), ("sentence", sentence))
@@ -63,7 +64,7 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
                 f"{source.path}: {where} has no {' and no '.join(map(repr, lacking)) or 'text as its sentence'}. "
                 "Each caption needs its video and its sentence."
             )
-        tree = _cell(row, names, "tree") or None
+        tree = optional(row, names.get("tree", ""))
         if not isinstance(tree, str | None):
             raise InputError(f"{source.path}: {where} has no text as its {names['tree']!r}. Give brackets, or nothing.")
         caption = Caption(normalise_blanks(sentence), _seconds_of(source, where, row, names), tree)
@@ -73,7 +74,8 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
                 thousands.setdefault(name, f"{where} has {cell}")
             elif _LARGE.fullmatch(cell):
                 large.add(name)
-        annotator, of = _cell(row, names, "annotator"), str(_cell(row, names, "source") or source.path.stem)
+        annotator = optional(row, names.get("annotator", ""))
+        of = str(optional(row, names.get("source", "")) or source.path.stem)
         captions.setdefault((_name(video), of, _name(annotator)), []).append(caption)
     _check_columns(source, names, seen)  # in JSONL, a row may have columns that the first one lacks
     for name in sorted(large & thousands.keys()):
@@ -84,9 +86,9 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
     return [timed_video(video, of, items) for (video, of, _), items in captions.items()]
 
 
-def _cell(row: Mapping[str, Any], names: Mapping[str, str], part: str, otherwise: Any = None) -> Any:
-    """What a row has of a part; `otherwise` where the options declare it absent."""
-    return row.get(names[part]) if part in names else otherwise
+def _cell(row: Mapping[str, Any], names: Mapping[str, str], part: str) -> Any:
+    """What a row has of a part as it stands; None where the options declare it absent."""
+    return row.get(names[part]) if part in names else None
 
 
 def _name(value: Any) -> str:

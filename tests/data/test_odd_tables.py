@@ -249,3 +249,23 @@ def test_columns_that_are_declared_absent_are_not_the_one_without_a_name(tmp_pat
     assert (video.id, len(video.captions)) == ("captions", 2)
     with pytest.raises(InputError, match="--sentence-column: a caption needs one"):
         ContextsOptions((path,), columns=CaptionColumns(sentence_column=""))
+
+
+def test_a_caption_whose_video_is_nan_is_refused(tmp_path: Path) -> None:
+    """Those of all such rows were one video called nan, whose captions became pairs."""
+    nan = float("nan")
+    table = {"video": [1.0, 1.0, nan, nan], "sentence": ["A dog.", "It runs.", "A cat.", "A ship."]}
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pytest.importorskip("pyarrow").table(table), tmp_path / "rows.parquet")
+    with pytest.raises(InputError, match="row 2 has no 'video'"):
+        videos_of_table(open_source(tmp_path / "rows.parquet"), CaptionColumns())
+
+
+def test_the_source_or_tree_of_a_caption_may_be_nan(tmp_path: Path) -> None:
+    nan = float("nan")
+    table = {"video": ["v", "v"], "sentence": ["A dog.", "It runs."], "source": [nan, nan], "tree": [nan, nan]}
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pytest.importorskip("pyarrow").table(table), tmp_path / "rows.parquet")
+    columns = CaptionColumns(source_column="source", tree_column="tree")
+    (video,) = videos_of_table(open_source(tmp_path / "rows.parquet"), columns)
+    assert (video.source, [caption.tree for caption in video.captions]) == ("rows", [None, None])
