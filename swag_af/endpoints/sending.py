@@ -35,6 +35,9 @@ FIRST_WAIT = 1.0
 LONGEST_WAIT = 120.0
 HASTY_SECONDS = 15.0
 """For a tiny request to a server that has answered others."""
+_SECRET = 12
+"""Characters of a key that stands nowhere. A shorter one, such as the `none` or `local` that a server of one's own is
+content with, is a word, and would be taken out of answers and of the names of models."""
 _FAULTS = 1
 """Of a hasty request, before the one at which it is given up."""
 _BUSY = frozenset({"status_408", "status_425", "status_429", "status_502", "status_503", "connection_lost"})
@@ -198,7 +201,7 @@ class Sender:
             return self._lost(error)
         self.has_met = True
         content = response.content
-        if self._key:
+        if len(self._key or "") >= _SECRET:
             content = content.replace(self._key.encode(), b"[key]")
         if body is None and response.is_success:
             return _listed(content)

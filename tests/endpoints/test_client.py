@@ -304,6 +304,14 @@ def test_no_key_stands_in_an_address(url: str) -> None:
     assert "secret" not in str(raised.value)
 
 
+def test_a_key_that_is_a_word_is_taken_out_of_no_answer(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "local")
+    with MockServer(chat_of("takes the local train")) as server:
+        found = answers(endpoint_at(server, journal, key_variable="MY_KEY"), [ask_about(1)])
+        assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer local"}
+    assert found[0].texts == ["takes the local train"]
+
+
 def test_the_key_is_sent_and_stands_nowhere(
     journal: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
