@@ -131,6 +131,7 @@ def test_the_hook_runs_when_the_data_or_the_gate_changes() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("give_away", [False, True])
 def test_the_action_runs(repository: Path, give_away: bool) -> None:
+    pytest.importorskip("fasttext")  # the recipes install it
     write_data(repository, give_away=give_away)
     install, audit = (run(step["run"], repository) for step in ACTION if "run" in step)
     assert install.returncode == 0
@@ -148,6 +149,7 @@ def test_the_action_runs(repository: Path, give_away: bool) -> None:
 @has_all_codes
 @pytest.mark.slow
 def test_the_job_of_gitlab_and_the_hook_run(repository: Path) -> None:
+    pytest.importorskip("fasttext")  # the recipes install it
     assert [run(command, repository).returncode for command in GITLAB["script"]] == [0, 0]
     assert ET.parse(repository / "audit.xml").getroot().get("failures") == "0"
     write_data(repository, give_away=True)
