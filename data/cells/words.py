@@ -1,5 +1,7 @@
 """Words by which a row says what it is: the original of a contrast set or a contrast, gold found or generated, a stage
-of a question."""
+of a question; and what columns of groups are called."""
+
+import re
 
 from swag_af.data.errors import RowError, told
 
@@ -42,3 +44,16 @@ def source_of(word: str) -> str:
     if not known.startswith("gen"):
         raise RowError(f"has the source of gold {told(word)}, where {FOUND} or {GENERATED} is due")
     return GENERATED
+
+
+GROUPS = (
+    "matchfold",  # answers are recycled within it, as in VCR
+    *("video", "videoid", "videoname", "sourceid", "group", "groupid", "imageset", "setid", "passageid", "articleid"),
+    *("storyid", "documentid", "contextid", "paragraphid", "promptid", "captionid", "movie"),
+)
+"""Of columns that say which rows belong together, as `key_of` has them."""
+
+
+def key_of(name: str) -> str:
+    """What is compared of a name: its letters in lower case, digits and dots."""
+    return re.sub(r"[^a-z0-9.]", "", name.lower())

@@ -25,7 +25,7 @@ from swag_af.data.cells.values import (
     with_nested,
     word_of,
 )
-from swag_af.data.cells.words import source_of, stage_of, variant_of
+from swag_af.data.cells.words import GROUPS, key_of, source_of, stage_of, variant_of
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout
@@ -36,7 +36,6 @@ from swag_af.data.instances.names import (
     CONTEXTS,
     CONTRAST_SETS,
     GOLDS,
-    GROUPS,
     LABELS,
     MEDIA,
     NEGATIVES,
@@ -51,7 +50,6 @@ from swag_af.data.instances.names import (
     TEXTS,
     VARIANTS,
     from_a_on,
-    key_of,
     lists_by_key,
     runs_of,
     shortly,

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from swag_af.data.cells.values import numbered_columns
+from swag_af.data.cells.words import key_of
 
 OPTIONS = (
     *("choices.text", "question.choices.text", "choices", "options", "endings", "candidates", "alternatives"),
@@ -61,11 +62,6 @@ CLASSES = (
     *("entailmentjudgment", "isduplicate", "polarity", "type", "target", "output", "answer"),
 )
 """Of classes."""
-GROUPS = (
-    "matchfold",  # answers are recycled within it, as in VCR
-    *("video", "videoid", "videoname", "sourceid", "group", "groupid", "imageset", "setid", "passageid", "articleid"),
-    *("storyid", "documentid", "contextid", "paragraphid", "promptid", "captionid", "movie"),
-)
 MEDIA = ("media", "image", "img", "imgfn", "imageid", "imageurl", "imagepath", "imagefile")
 SPLITS = ("split",)
 SOURCES = ("goldsource",)
@@ -73,11 +69,6 @@ CONTRAST_SETS = ("contrastset", "contrastsetid")
 VARIANTS = ("variant",)
 STAGE_NAMES = ("stage",)
 QUESTION_IDS = ("questionid",)
-
-
-def key_of(name: str) -> str:
-    """What is compared of a name: its letters in lower case, digits and dots."""
-    return re.sub(r"[^a-z0-9.]", "", name.lower())
 
 
 def shortly(names: Sequence[str]) -> str:

@@ -27,6 +27,7 @@ from swag_af.data.cells.values import (
     with_places,
     word_of,
 )
+from swag_af.data.cells.words import GROUPS, key_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.files import json_value
@@ -121,7 +122,7 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
         lacks += _misnamed(columns, source.columns, lacks)
     for layout in tried:
         if not missing[layout.name]:
-            return _in_folds(layout, columns, source)
+            return _in_groups(layout, columns, source)
 
     def distance(layout: Layout) -> tuple[bool, int]:
         lacks = len(missing[layout.name])  # one of which nothing is there is not what was meant
@@ -131,12 +132,23 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
     raise _no_layout(source, nearest, missing[nearest.name], columns)
 
 
-def _in_folds(layout: Layout, columns: Columns, source: Source) -> Layout:
-    """The layout; rows of a matching's release are grouped by its folds, in which a gold is a negative of others, but
-    where the user named another group."""
-    if MATCH_FOLD not in source.columns or columns.video_column != Columns().video_column:
+def _in_groups(layout: Layout, columns: Columns, source: Source) -> Layout:
+    """The layout with the column that says which rows belong together, where the user named none: in a matching's
+    release its folds, in which a gold is a negative of others; else the only one that is called as groups are."""
+    if columns.video_column != Columns().video_column:
         return layout
-    return replace(layout, columns=replace(layout.columns, video_column=MATCH_FOLD))
+    if MATCH_FOLD in source.columns:
+        return replace(layout, columns=replace(layout.columns, video_column=MATCH_FOLD))
+    read = columns_read(layout, source.columns)
+    called = [name for name in source.columns if key_of(name) in GROUPS and name not in read]
+    if layout.columns.video_column in source.columns or not called:
+        return layout
+    if len(called) > 1:
+        names = ", ".join(called)
+        note(f"{source.path.name}: {names} are not read; --video-column NAME keeps the rows of one together")
+        return layout
+    note(f"{source.path.name}: rows of one {called[0]} stay together; --video-column '' parts them")
+    return replace(layout, columns=replace(layout.columns, video_column=called[0]))
 
 
 def _with(layout: Layout, columns: Columns) -> Layout:

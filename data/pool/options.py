@@ -34,7 +34,8 @@ class Columns:
     id_column: str = "id"
     """A unique name of the row; rows are numbered where there is none."""
     video_column: str = "video"
-    """The group that must stay together in folds and splits; each row is a group of its own where there is none."""
+    """The group that must stay together in folds and splits; where there is none, the only column that is called as
+    groups are, such as video_id or story_id, and without one each row is a group of its own."""
     fold_column: str = "fold"
     """The fold, from 0; a row without one gets that of its group, by video and shared texts, or one by lot."""
     source_column: str = "source"

@@ -269,3 +269,23 @@ def test_the_source_or_tree_of_a_caption_may_be_nan(tmp_path: Path) -> None:
     columns = CaptionColumns(source_column="source", tree_column="tree")
     (video,) = videos_of_table(open_source(tmp_path / "rows.parquet"), columns)
     assert (video.source, [caption.tree for caption in video.captions]) == ("rows", [None, None])
+
+
+@pytest.mark.parametrize("names", [("video_id",), ("storyId",), ("video_id", "story_id")])
+def test_rows_of_a_pool_are_grouped_by_the_only_column_that_is_called_as_groups_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], names: tuple[str, ...]
+) -> None:
+    """It was left out without a word, and one video crossed splits."""
+    rows: Rows = [
+        {"sent1": f"Word{i} is.", "start": "He", "gold": f"goes {i}.", "negatives": [f"sits {i}.", f"eats {i}."]}
+        | dict.fromkeys(names, f"v{i // 3}")
+        for i in range(9)
+    ]
+    path = written(tmp_path / "rows.jsonl", rows)
+    made = pool(PoolOptions((path,), tmp_path / "pool", tagger="none"))
+    alone = len(names) == 1
+    assert len({context.video for context in made.contexts}) == (3 if alone else 9)
+    said = capsys.readouterr().err
+    assert (f"rows of one {names[0]} stay together" if alone else "video_id, story_id are not read") in said
+    parted = pool(PoolOptions((path,), tmp_path / "parted", tagger="none", columns=Columns(video_column="")))
+    assert len({context.video for context in parted.contexts}) == 9

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from swag_af.data.cells.values import text_of, texts_of, with_nested
+from swag_af.data.cells.words import key_of
 from swag_af.data.errors import RowError
 from swag_af.data.instances.layouts.layout import Layout, one_each
-from swag_af.data.instances.names import CONTEXTS, OPTIONS, PASSAGES, QUESTIONS, key_of, lists_by_key, shortly, within
+from swag_af.data.instances.names import CONTEXTS, OPTIONS, PASSAGES, QUESTIONS, lists_by_key, shortly, within
 from swag_af.data.instances.options import InstanceColumns
 from swag_af.data.sources import Record
 
