@@ -33,6 +33,7 @@ from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.files import json_value
 from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.pool.options import Columns
+from swag_af.data.pool.rows import NO_FOLD
 from swag_af.data.progress import note
 from swag_af.data.sources import Record, Records, Source
 
@@ -90,9 +91,6 @@ LAYOUTS = {
 
 MATCH_FOLD = "match_fold"
 """The column with the fold of a matching, in its questions and in their release."""
-
-NO_FOLD = -1
-"""The fold of a row that names none, until one is assigned."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ block becomes tables. Blocks may stay in memory, as for a pool made of lists, or
 are handled elsewhere.
 """
 
+import json
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,8 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, RowError, told
-from swag_af.data.files import read_arrays, read_jsonl, replacing, write_jsonl
+from swag_af.data.files import plain, read_arrays, read_jsonl, replacing, write_jsonl
+from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
 from swag_af.data.text.lengths import LengthHits
@@ -31,6 +33,9 @@ from swag_af.data.vocabulary import Vocabulary
 BLOCK_CANDIDATES = 1 << 18
 BLOCK_TEXT_BYTES = 1 << 25
 """A block is full when it holds this many candidates, or this much text."""
+
+NO_FOLD = -1
+"""The fold of a row that names none, until one is assigned."""
 
 _MAX_START_TOKENS = (1 << 16) - 1  # what the uint16 of `start_lengths` holds
 
@@ -148,8 +153,23 @@ def _check_texts(context: Context, negatives: Sequence[str]) -> None:
         _check_text(what, text)
     if not isinstance(context.fold, Integral) or isinstance(context.fold, bool):
         raise RowError(f"has {told(context.fold)} as fold, where a whole number is due")
+    if not NO_FOLD <= context.fold < MOST_FOLDS:
+        raise RowError(f"has {context.fold} as fold, where a number from 0, below {MOST_FOLDS:,}, is due")
+    _check_media(context.media)
     for i, text in enumerate(negatives):
         _check_text(f"negative {i}", text)
+
+
+def _check_media(media: object) -> None:
+    if not isinstance(media, Mapping):
+        raise RowError(f"has {told(media)} as media, where an object of names is due")
+    for name, value in media.items():
+        try:
+            json.dumps(value, allow_nan=False, default=plain)
+        except (TypeError, ValueError, RecursionError):
+            raise RowError(
+                f"has media under {told(name)} that JSON cannot hold. Give paths, texts or finite numbers, or lists"
+            ) from None
 
 
 def _check_text(what: str, text: object) -> None:

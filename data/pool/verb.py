@@ -27,13 +27,13 @@ from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable, sha256_file
 from swag_af.data.pool.assembly import tagged
-from swag_af.data.pool.columns import NO_FOLD, Layout, layout_of, names_of_rows, question_of, records_of, with_bases
+from swag_af.data.pool.columns import Layout, layout_of, names_of_rows, question_of, records_of, with_bases
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
 from swag_af.data.pool.guard import Flag
 from swag_af.data.pool.in_context import remove_tables, tag_in_context
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.rows import EmptyRowError, Ids, Row, RowMaker, ShortRowError
+from swag_af.data.pool.rows import NO_FOLD, EmptyRowError, Ids, Row, RowMaker, ShortRowError
 from swag_af.data.pool.spool import Known, Spool, write_shards
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source

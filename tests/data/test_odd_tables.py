@@ -289,3 +289,14 @@ def test_rows_of_a_pool_are_grouped_by_the_only_column_that_is_called_as_groups_
     assert (f"rows of one {names[0]} stay together" if alone else "video_id, story_id are not read") in said
     parted = pool(PoolOptions((path,), tmp_path / "parted", tagger="none", columns=Columns(video_column="")))
     assert len({context.video for context in parted.contexts}) == 9
+
+
+def test_images_in_a_table_are_no_media_and_are_told(tmp_path: Path) -> None:
+    """They ended in a traceback, when all rows were read."""
+    row = {"sent1": "A dog.", "start": "It", "gold": "runs.", "negatives": ["sits."]}
+    image = {"bytes": b"PNG", "path": "a.png"}
+    table = pytest.importorskip("pyarrow").Table.from_pylist([row | {"image": image}] * 2)
+    pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "rows.parquet")
+    columns = Columns(media_columns="image")
+    with pytest.raises(InputError, match=r"row 0 has media under 'image' that JSON cannot hold\. Give paths"):
+        pool(PoolOptions((tmp_path / "rows.parquet",), tmp_path / "pool", tagger="none", columns=columns))

@@ -175,6 +175,11 @@ BAD_TEXTS = {
     "records": ([{"gold": "a"}, {}], [["a"], ["b"]], "row 0: a dict, where a swag_af.Context"),
     "one id twice": ([Context("A.", "He", "x", id="a")] * 2, [["a"], ["b"]], "1 id is of several rows .first: 'a'."),
     "no word for a video": ([Context("A.", "He", "x", video=3)], [["a"]], "row 0 has no text under video"),
+    "a fold below all": ([Context("A.", "He", "x", fold=-7)], [["a"]], "row 0 has -7 as fold"),
+    "a fold above all": ([Context("A.", "He", "x", fold=10**9)], [["a"]], "row 0 has 1000000000 as fold"),
+    "media of bytes": ([Context("A.", "He", "x", media={"b": b"x"})], [["a"]], "row 0 has media under 'b' that JSON"),
+    "media of NaN": ([Context("A.", "He", "x", media={"t": [float("nan")]})], [["a"]], "row 0 has media under 't'"),
+    "media of a text": ([Context("A.", "He", "x", media="a.jpg")], [["a"]], "row 0 has 'a.jpg' as media"),
     "no number of a fold": ([Context("A.", "He", "x", fold="train")], [["a"]], "row 0 has 'train' as fold"),
     "blank gold": ([Context("A.", "He", " ")], [["runs.", "sits."]], "gold"),
 }
