@@ -162,7 +162,7 @@ def _measure_fixed(folder: Path, ensemble: str) -> dict[str, float]:
             out=folder / "fixed",
             after_iteration=lambda run: cpu.append(time.process_time()),
         )
-    first, *later = (i for i, one in enumerate(run.log) if one.filter == ensemble)
+    first, *later = (i for i, one in enumerate(run.log) if one.filter == "ensemble")
     seconds = np.diff(cpu)
     return {
         "n_contexts": len(pool),
