@@ -83,10 +83,13 @@ class Probes:
     """The probes of a set."""
 
     found: tuple[Probe, ...]
-    left_out: tuple[str, ...]
-    """What could not be made, and why, a line each."""
-    not_made: tuple[tuple[Task, str], ...] = ()
-    """The same by probe."""
+    not_made: tuple[tuple[Task, str], ...]
+    """What could not be made, and why."""
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The same by model, a line each."""
+        return tuple(dict.fromkeys(f"{model_name(task.model)}: {why}" for task, why in self.not_made))
 
 
 def probe(
@@ -222,8 +225,7 @@ def probes(
     else:
         _make_by(workers, mine, done)
     not_made = tuple((task, one) for task, one in zip(tasks, made, strict=True) if isinstance(one, str))
-    left_out = dict.fromkeys(f"{model_name(task.model)}: {why}" for task, why in not_made)
-    return Probes(tuple(one for one in made if isinstance(one, Probe)), tuple(left_out), not_made)
+    return Probes(tuple(one for one in made if isinstance(one, Probe)), not_made)
 
 
 def n_kept(tasks: Sequence[Task], kept: KeptProbes) -> int:
