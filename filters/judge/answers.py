@@ -86,7 +86,10 @@ def _from_json(text: str, names: Sequence[str]) -> str:
     if isinstance(value, Mapping):
         strings = {str(key).casefold(): one for key, one in value.items() if isinstance(one, str)}
         named = [strings[key] for key in ("answer", "option", "choice") if key in strings]
-        alone = [one for one in strings.values() if _bare(one) in names] if len(strings) > 1 else [*strings.values()]
+        alone = [*strings.values()]
+        if len(alone) > 1:
+            folded = str.casefold if _in_any_case(names) else str
+            alone = [one for one in alone if folded(_bare(one)) in map(folded, names)]
         value = named[0] if named else alone[0] if len(alone) == 1 else ""
     return value if isinstance(value, str) else text
 

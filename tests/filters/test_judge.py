@@ -128,7 +128,14 @@ def test_of_many_letters_a_refusal_is_none_and_two_are_none(text: str, place: in
 
 
 @pytest.mark.parametrize(
-    ("text", "place"), [("yes", 0), ("No, it is not.", 1), ("**Yes**", 0), ("Nobody knows.", None)]
+    ("text", "place"),
+    [
+        ("yes", 0),
+        ("No, it is not.", 1),
+        ("**Yes**", 0),
+        ("Nobody knows.", None),
+        ('{"why": "It is odd.", "verdict": "no"}', 1),
+    ],
 )
 def test_yes_and_no_are_read_in_any_case(text: str, place: int | None) -> None:
     assert named_in(text, YES_NO) == place
