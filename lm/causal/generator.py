@@ -163,7 +163,7 @@ class Continuation:
             sieve.rejected[MID_WORD] += 1
             return 1
         is_half = is_cut and prompt.way == "continue" and prompt.ends == "text"
-        endings = [] if is_half else endings_in(text, prompt, is_cut=is_cut)
+        endings = [] if is_half else endings_in(text, prompt, is_cut=is_cut, keeps=sieve.keeps)
         if not endings and not sieve.is_full:
             sieve.rejected[UNFINISHED if is_cut else NOTHING] += 1
         for ending in endings:

@@ -218,7 +218,7 @@ class _Work:
     def _offer(self, choice: Choice, asking: Asking) -> None:
         reason = _fault(choice, asking, self.sieve.context)
         is_cut = choice.end == "length"
-        endings = [] if reason else endings_in(choice.text, asking.prompt, is_cut=is_cut)
+        endings = [] if reason else endings_in(choice.text, asking.prompt, is_cut=is_cut, keeps=self.sieve.keeps)
         self.n_drawn += max(len(endings), asking.endings_a_text(self.sieve.n))
         reason = reason or ("" if endings else UNFINISHED if is_cut else NOTHING)
         if reason and not self.sieve.is_full:

@@ -21,13 +21,14 @@ _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _NO_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 
 
-def endings_in(text: str, prompt: Prompt, *, is_cut: bool = False) -> list[str]:
+def endings_in(text: str, prompt: Prompt, *, is_cut: bool = False, keeps: str = "") -> list[str]:
     """What could be endings in one text that came back, in order; what a model thinks before it answers is left out.
 
     Of a prompt that is continued, one: up to the end of its sentence or its line. Of one that asks for a list, the
     strings and numbers of the first JSON list, an object's list or strings too, and one string of each object in a
     list; where there is none, or it is cut off, the strings or lines that are whole. What stands around items, such as
-    numbers and quotes, is no part of them. `is_cut`: the model had no room to end, so the last line may be part of one.
+    numbers and quotes, is no part of them, but for the marks that gold has too: it `keeps` its `wrapping_of`. `is_cut`:
+    the model had no room to end, so the last line may be part of one.
     """
     text = without_thoughts(text)
     if prompt.way == "continue":
@@ -36,9 +37,9 @@ def endings_in(text: str, prompt: Prompt, *, is_cut: bool = False) -> list[str]:
     plain = _BRACKETED.sub(r"\1. ", _FENCE.sub("", text.strip()))
     strings = _listed(plain)
     if strings is not None:
-        strings = without_numbers(list(map(bare, strings)))
+        strings = without_numbers([bare(one, keeps=keeps) for one in strings], keeps=keeps)
     else:
-        strings = [] if plain[:1] in ("[", "{") else _lines(plain, is_cut=is_cut)
+        strings = [] if plain[:1] in ("[", "{") else _lines(plain, is_cut=is_cut, keeps=keeps)
     return [normalise_blanks(one) for one in strings]
 
 
@@ -175,17 +176,17 @@ def _named(value: dict[str, object]) -> str | None:
     return next((one for name in _ANSWERS if isinstance(one := lowered.get(name), str)), None)
 
 
-def _lines(text: str, *, is_cut: bool) -> list[str]:
+def _lines(text: str, *, is_cut: bool, keeps: str) -> list[str]:
     """The lines of `text` that have a number or a bullet before them, without it; where none has, all lines but those
     that lead to others, and none of a text that is cut off."""
     lines = [line for line in text.splitlines() if line.strip()]
     lines = lines[:-1] if is_cut else lines
-    counted = [pair for line in lines if (pair := numbered(bare(line)))]
+    counted = [pair for line in lines if (pair := numbered(bare(line), keeps=keeps))]
     is_alone = len(counted) == 1 and len(lines) > 2
     if count_up([mark for mark, _ in counted]) and not is_alone:
         return [rest for _, rest in counted]
-    dotted = [bare(line) for line in lines if has_bullet(line)]
+    dotted = [bare(line, keeps=keeps) for line in lines if has_bullet(line)]
     if dotted:
         return dotted
-    plain = list(map(bare, lines))
+    plain = [bare(line, keeps=keeps) for line in lines]
     return [] if is_cut else [line for line in plain[:-1] if not line.endswith((":", "："))] + plain[-1:]

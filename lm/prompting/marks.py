@@ -29,25 +29,34 @@ def has_bullet(line: str) -> bool:
     return bool(_BULLET.match(line))
 
 
-def bare(item: str) -> str:
-    """`item` without a bullet or an ellipsis before it, and without emphasis and quotes around the whole of it."""
+def wrapping_of(gold: str) -> str:
+    """What gold has around the whole of it, `quotes` or `emphasis`; empty where it has neither."""
+    plain = gold.strip()
+    kinds = () if unwrapped(plain) == plain else ("quotes", "emphasis")
+    return next((kind for kind in kinds if unwrapped(plain, keeps=kind) == plain), "")
+
+
+def bare(item: str, *, keeps: str = "") -> str:
+    """`item` without a bullet or an ellipsis before it, and `unwrapped`."""
     before = ""
     while item != before:
         before = item
-        item = unwrapped(_ELLIPSIS.sub("", _BULLET.sub("", item.strip())))
+        item = unwrapped(_ELLIPSIS.sub("", _BULLET.sub("", item.strip())), keeps=keeps)
     return item
 
 
-def unwrapped(text: str) -> str:
-    """`text` without pairs of quotes, or of the marks of emphasis, around the whole of it."""
+def unwrapped(text: str, *, keeps: str = "") -> str:
+    """`text` without pairs of quotes, or of the marks of emphasis, around the whole of it, but for what it `keeps`:
+    `quotes` or `emphasis`, and what stands within."""
     plain, after = text.strip(), ""
-    if plain[-1:] in tuple(_AFTER) and plain[-2:-1] not in _AFTER and unwrapped(plain[:-1]) != plain[:-1].strip():
-        plain, after = plain[:-1], plain[-1]
-    inner = _without_emphasis(plain)
-    inner = _without_quotes(plain) if inner == plain else inner
+    begins, last = plain[:-1], plain[-1:]
+    if last in tuple(_AFTER) and plain[-2:-1] not in _AFTER and unwrapped(begins, keeps=keeps) != begins.strip():
+        plain, after = begins, last
+    inner = plain if keeps == "emphasis" else _without_emphasis(plain)
+    inner = _without_quotes(plain) if inner == plain and keeps != "quotes" else inner
     if inner == plain:
         return plain
-    inner = unwrapped(inner)
+    inner = unwrapped(inner, keeps=keeps)
     return f"{inner}{after}" if after in (".", "。") and inner[-1:] not in END_MARKS else inner
 
 
@@ -64,19 +73,19 @@ def _without_quotes(plain: str) -> str:
     return inner if is_pair and plain[0] not in others and plain[-1] not in others else plain
 
 
-def numbered(item: str) -> tuple[str, str] | None:
-    """The number or letter that stands before `item`, and the rest of it; None where there is none."""
+def numbered(item: str, *, keeps: str = "") -> tuple[str, str] | None:
+    """The number or letter that stands before `item`, and the rest of it, `bare`; None where there is none."""
     found = _NUMBERED.match(item)
     if not found:
         return None
     mark = found[2] or found[3] or str(int(unicodedata.numeric(found[4])))
-    return mark, bare(item[found.end() :])
+    return mark, bare(item[found.end() :], keeps=keeps)
 
 
-def without_numbers(items: Sequence[str]) -> list[str]:
+def without_numbers(items: Sequence[str], *, keeps: str = "") -> list[str]:
     """`items` without the marks that count them, where all have one: others, of "E. coli" or "3. October", are
     theirs."""
-    found = [pair for item in items if (pair := numbered(item))]
+    found = [pair for item in items if (pair := numbered(item, keeps=keeps))]
     counts = len(found) == len(items) and count_up([mark for mark, _ in found])
     return [rest for _, rest in found] if counts else list(items)
 

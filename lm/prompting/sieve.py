@@ -12,7 +12,7 @@ from swag_af.data.text.scripts import characters_apart, tokenize_any
 from swag_af.data.text.surface import is_finished
 from swag_af.data.text.wording import comparable, is_readable
 from swag_af.data.tokens import normalise_blanks
-from swag_af.lm.prompting.marks import unwrapped
+from swag_af.lm.prompting.marks import unwrapped, wrapping_of
 
 UNREADABLE = "unreadable_text"
 """The reason of a text with half a character or a control character: byte-level tokenizers make such."""
@@ -90,9 +90,11 @@ class Sieve:
     """Whether a piece of the context may be an ending, as where golds are pieces of a passage."""
 
     def __post_init__(self) -> None:
-        self._gold = comparable(self._held(self.context.gold))
+        self.keeps = wrapping_of(self.context.gold)
+        """Marks that stay around endings, as they stand around gold: without them gold would be told by its quotes."""
+        self._gold = self._key(self._held(self.context.gold))
         self._before = comparable(phrase(self.context))
-        self._known = {comparable(self._held(ending)) for ending in self.endings}
+        self._known = {self._key(self._held(ending)) for ending in self.endings}
 
     @property
     def is_full(self) -> bool:
@@ -104,12 +106,12 @@ class Sieve:
         enough already."""
         if self.is_full:
             return ""
-        ending = normalise_blanks(unwrapped(self._without_context(text)))
+        ending = normalise_blanks(unwrapped(self._without_context(text), keeps=self.keeps))
         reason = self._reason(ending)
         if reason:
             self.rejected[reason] += 1
         else:
-            self._known.add(comparable(self._held(ending)))
+            self._known.add(self._key(self._held(ending)))
             self.endings.append(ending)
         return reason
 
@@ -124,9 +126,13 @@ class Sieve:
         """`text` as the pool will hold it."""
         return normalise(text) if self.normalise else text
 
+    def _key(self, held: str) -> str:
+        """What of a text in the pool must be another in every candidate: its words, without marks that may stay."""
+        return comparable(unwrapped(held) if self.keeps else held)
+
     def _reason(self, ending: str) -> str:
         held = self._held(ending)
-        key, n_tokens = comparable(held), len(tokenize_any(held))
+        key, n_tokens = self._key(held), len(tokenize_any(held))
         tests = {
             UNREADABLE: not is_readable(ending),
             "blank": not any(map(str.isalnum, key)),

@@ -122,6 +122,6 @@ def sifted(text: str, wanted: Wanted) -> tuple[str, ...]:
     known = [] if wanted.reason else wanted.wrong
     most = max(_LONGEST, 3 * max(len(option.split()) for option in wanted.of.options))
     sieve = Sieve(context, len(known) + wanted.n, 1, most, "text", list(known), may_echo=True)
-    for one in endings_in(text, _LIST):
+    for one in endings_in(text, _LIST, keeps=sieve.keeps):
         sieve.add(one)
     return tuple(sieve.endings[len(known) :]) if sieve.is_full else ()

@@ -243,6 +243,35 @@ def test_marks_around_the_items_of_a_list_are_no_part_of_them(text: str, found: 
     assert endings_in(text, LISTS) == found
 
 
+@pytest.mark.parametrize(
+    ("gold", "text", "found"),
+    [
+        ('"Open the red door!"', '["\\"Close it right now!\\"", "**Go.**"]', ['"Close it right now!"', "Go."]),
+        (
+            '"Open the red door!"',
+            '1. "Close it right now!"\n2. **"Go home now!"**',
+            ['"Close it right now!"', '"Go home now!"'],
+        ),
+        ("*opens the red door.*", '- *closes it.*\n- "goes."', ["*closes it.*", "goes."]),
+        ('"Open it," he says.', '1. "Close it right now!"', ["Close it right now!"]),
+        ("opens the red door.", '1. "closes it."', ["closes it."]),
+    ],
+)
+def test_marks_that_stand_around_gold_stay_around_endings(gold: str, text: str, found: list[str]) -> None:
+    """Quotes around the whole were taken off every ending and no gold, so that they told which is gold."""
+    sieve = Sieve(Context("Anna turns to him.", "", gold), 4, 1, 12, "text")
+    for ending in endings_in(text, LISTS, keeps=sieve.keeps):
+        assert sieve.add(ending) == ""
+    assert sieve.endings == found
+
+
+def test_gold_without_its_quotes_is_no_wrong_ending() -> None:
+    assert (
+        Sieve(Context("Anna turns to him.", "", '"Open the red door!"'), 4, 1, 12).add("Open the red door!")
+        == "equal_to_gold"
+    )
+
+
 @pytest.mark.parametrize("mark", ["[{}] ", "[{}]: "])
 def test_numbers_in_brackets_are_no_list(mark: str) -> None:
     """They were read as the one ending `1`."""
