@@ -247,6 +247,7 @@ class RunManifest(TypedDict):
     unguarded_identity: NotRequired[str]
     phases: NotRequired[list[Phase]]
     filters: NotRequired[Filters]
+    answered_by: NotRequired[Filters]
     options: NotRequired[AnyRunOptions]
     n_planned: NotRequired[Count]
     made_by: NotRequired[MadeBy | None]

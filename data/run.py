@@ -251,6 +251,9 @@ def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[s
         begun = manifest.get(name, {})
         now = dict.fromkeys(begun) | identity[name]  # either may leave out what is not used
         check_same(begun, now, path, "--out", sources={f"{one}: source": f"filter {one}" for one in now})
+    answered_by = manifest.get("answered_by", {})  # which older runs do not say
+    now = identity.get("answered_by", {})
+    check_same(answered_by, {name: now.get(name) for name in answered_by}, path, "--out")
 
 
 def _told(phases: Sequence[tuple[str, int]]) -> str:

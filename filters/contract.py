@@ -37,12 +37,14 @@ from swag_af.data.records import parse_record
 class Filter(Protocol):
     """A classifier that scores how gold-like a candidate is.
 
-    Ten attributes are optional:
+    Eleven attributes are optional:
 
     * `requires`, the names of the pool tables that it reads beyond those every pool has, such as `("features",)`;
     * `check()`, called before any work, which raises InputError for what would fail later;
     * `settings() -> dict`, what a resumed run must have the same; without it that is the fields of a dataclass, or the
       arguments that the constructor kept under their names;
+    * `answered_by() -> dict`, asked after `check`: what answers behind an address, which a resumed run must have the
+      same too;
     * `device`, set to `auto`, `cpu` or `cuda` before the first fit, as the command line says;
     * `argument`, a class attribute: the name of the setting that stands in brackets where the filter is named,
       `transformer[path/to/model]`;

@@ -73,6 +73,11 @@ class JudgeFilter(ServerSettings):
         names = ("url", "model", "api", "see", "by", "orders", "seed", "max_tokens", "temperature")
         return {name: getattr(self, name) for name in names} | {"prompts": sha256_json(dict(PROMPTS))[:12]}
 
+    def answered_by(self) -> dict[str, Any]:
+        """The model that answers, as the server calls it, and what it is asked for where `by` is auto."""
+        abilities = self.asking().abilities
+        return {"model": abilities.model, "by": self.way(abilities)}
+
     def check(self) -> None:
         """Raise InputError when a setting is out of range, the server is not there, or cannot do what is asked."""
         check_faults(

@@ -195,12 +195,14 @@ def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], option
         *([] if "flagged" in pool.tables else ["ignore_guard"]),
     ]
     free = (*FREE, *not_recorded)
+    answered_by = {name: one.answered_by() for name, one, _ in phases if hasattr(one, "answered_by")}
     firsts = np.cumsum([1, *(n for *_, n in phases)]).tolist()
     return {
         "pool_identity": pool.identity,
         **({"unguarded_identity": pool.unguarded_identity} if "flagged" in pool.tables else {}),
         "phases": [[name, first] for (name, *_), first in zip(phases, firsts, strict=False)],
         "filters": {name: settings_of(one) for name, one, _ in phases},
+        **({"answered_by": answered_by} if answered_by else {}),
         "options": {name: value for name, value in asdict(options).items() if name not in free},
     }
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,10 +24,12 @@ from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import audit_pool
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_json, write_json
 from swag_af.data.findings import Finding
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
+from swag_af.data.run import Run
 from swag_af.endpoints.contract import Abilities, Answer
 from swag_af.filters.checking import check_filter
 from swag_af.filters.contract import score_questions
@@ -412,6 +415,30 @@ def test_beside_a_gold_that_cannot_be_judged_nothing_is_easy() -> None:
     run = filter_pool(marked_pool(), judge(server, by="yes"), AFOptions(iterations=3, n_negatives=1))
     assert sum(one.n_easy for one in run.log) == 0
     np.testing.assert_array_equal(run.assignment(), run.assignment(0))
+
+
+def test_a_run_goes_on_at_the_model_that_began_it_alone(tmp_path: Path) -> None:
+    """Two measurements were mixed: the model and the way stand in no setting where the server chooses them."""
+    pool, first = marked_pool(), FakeServer(can=replace(READS, model="one"))
+    second = FakeServer(can=Abilities("two", chat=True), is_right=by_words)
+
+    def run_by(server: FakeServer, iterations: int) -> Run:
+        options = AFOptions(iterations=iterations, n_negatives=1)
+        return filter_pool(pool, judge(server), options, out=tmp_path / "run")
+
+    run_by(first, 1)
+    with pytest.raises(InputError, match=r"model \(one, now two\), .*by \(likelihood, now yes\)"):
+        run_by(second, 2)
+    assert run_by(first, 2).n_finished == 2
+
+
+def test_a_run_that_does_not_say_who_answered_goes_on(tmp_path: Path) -> None:
+    pool, path = marked_pool(), tmp_path / "run"
+    filter_pool(pool, judge(FakeServer(can=READS)), AFOptions(iterations=1, n_negatives=1), out=path)
+    manifest = read_json(path / "manifest.json")
+    write_json(path / "manifest.json", {name: one for name, one in manifest.items() if name != "answered_by"})
+    other = judge(FakeServer(can=replace(READS, model="two")))
+    assert filter_pool(pool, other, AFOptions(iterations=2, n_negatives=1), out=path).n_finished == 2
 
 
 def test_no_request_is_sent_twice_in_a_call() -> None:
