@@ -127,10 +127,18 @@ _HASHED = ("files", "weights")
 """Where records have the hashes of what a model is made of."""
 
 
+MEASURED = frozenset({"repeats", "completions", "chat", "echo_logprobs", "prompt_logprobs", "answer_logprobs"})
+"""What a server was found to be able to do that decides no request beside `api` and `way`, which records name. Of a
+busy server it may be found otherwise the next time."""
+
+
 def deciding(record: Mapping[str, Any]) -> dict[str, Any]:
     """What of the record of a generator or a scorer decides what it gives: not where a server is asked, for that may
-    change as the port of one that was started again, nor what a folder is called whose files stand there by their
-    hashes."""
+    change as the port of one that was started again, what was `MEASURED` of it, nor what a folder is called whose files
+    stand there by their hashes."""
     is_hashed = any(isinstance(record.get(name), Mapping) and record[name] for name in _HASHED)
     places = ("server", *(("model", "lms") if is_hashed else ()))
-    return {name: value for name, value in record.items() if name not in places}
+    found = {name: value for name, value in record.items() if name not in places}
+    if "server" in record and isinstance(able := record.get("abilities"), Mapping):
+        found["abilities"] = {name: value for name, value in able.items() if name not in MEASURED}
+    return found

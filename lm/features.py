@@ -58,7 +58,8 @@ def _check_same_scorer(pool: CandidatePool, options: FeaturesOptions, settings: 
     scorer = make_scorer(options.scorer, **settings)
     now = {"scorer": scorer.name, **deciding(record_of(scorer))}
     now |= {"source_sha256": source_of(scorer)} if "source_sha256" in made_by else {}
-    if any(made_by.get(key) != value for key, value in now.items()):
+    was = deciding(made_by)
+    if any(was.get(key) != value for key, value in now.items()):
         raise InputError(
             f"{options.pool}: has features already. {pool.features_told or 'They came with its candidates.'} Make the "
             "pool again to have others, under another name: runs belong to one pool."

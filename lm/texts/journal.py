@@ -24,7 +24,7 @@ from swag_af.data.logs import whole_lines
 from swag_af.data.manifests import differences
 from swag_af.data.records import Count, Counts, parse_record
 from swag_af.data.scale import Part
-from swag_af.lm.contract import Generated
+from swag_af.lm.contract import MEASURED, Generated
 
 _ROW = re.compile(rb'\{"row": (\d{1,9})[,}]')
 _PLAN = b'{"plan": '
@@ -94,7 +94,9 @@ class Journal:
                 file.close()
 
     def _check_plan(self, begun: Mapping[str, Any], path: Path) -> None:
-        others = differences(begun, dict.fromkeys(begun) | dict(self.plan)) if self.plan else []
+        measured = {f"generator.abilities.{name}" for name in MEASURED}  # which older plans have
+        names = [name for name in begun if name not in measured]
+        others = differences(begun, dict.fromkeys(names) | dict(self.plan)) if self.plan else []
         if others:
             raise InputError(
                 f"{path}: its answers are for another pool, with other {', '.join(others)}. Take the file away, and "

@@ -2,6 +2,8 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +12,20 @@ import pytest
 from conftest import make_contexts_of
 from mock_server import ABLE, Asked, MockServer, Said, answer
 
+from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.files import read_json, write_json
 from swag_af.data.text.wording import comparable
 from swag_af.endpoints.forecast import spread
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.checking import check_generator
 from swag_af.lm.contract import DRAWN_OUT, Generated
 from swag_af.lm.endpoint.generator import EndpointGenerator
+from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import PROMPTS
 from swag_af.lm.registry import make_generator
+from swag_af.lm.verb import make_shards
 
 CONTEXTS = make_contexts_of(6, n_videos=3)
 ABILITIES = {
@@ -303,3 +309,44 @@ def test_a_context_may_be_a_question() -> None:
         generator = EndpointGenerator(server.url, "wrong-answer", min_tokens=1)
         (one,) = generator.generate([question], 3, seed=0)
     assert len(one.endings) == 3
+
+
+NEXT = count()
+
+
+def busy(asked: Asked) -> Said:
+    """A server that does not repeat a seeded answer when it is tried."""
+    if asked.body.get("seed") == 7 and asked.body.get("temperature") == 1.0:
+        return answer(Asked(asked.path, {**asked.body, "seed": next(NEXT)}, asked.headers), ABLE)
+    return answer(asked, ABLE)
+
+
+def test_shards_of_one_pool_need_not_find_that_a_server_repeats(tmp_path: Path) -> None:
+    """The second was refused, with other generator.abilities.repeats."""
+    write_contexts(tmp_path / "contexts.jsonl", CONTEXTS, [], {"command": "test"})
+    for shard, server_of in (("1/2", MockServer(say=busy)), ("2/2", MockServer())):
+        with server_of as server:
+            generator = f"endpoint[{server.url}]"
+            options = GenerateOptions(
+                tmp_path / "contexts.jsonl", generator=generator, out=tmp_path / "pool", n_negatives=4, tagger="none"
+            )
+            n, _ = make_shards(replace(options, shard=shard))
+    assert n == len(CONTEXTS)
+
+
+def test_a_pool_goes_on_that_was_begun_with_all_that_was_measured(tmp_path: Path) -> None:
+    write_contexts(tmp_path / "contexts.jsonl", CONTEXTS, [], {"command": "test"})
+    with MockServer() as server:
+        generator = f"endpoint[{server.url}]"
+        options = GenerateOptions(
+            tmp_path / "contexts.jsonl", generator=generator, out=tmp_path / "pool", n_negatives=4, tagger="none"
+        )
+        make_shards(replace(options, shard="1/2"))
+        journal = tmp_path / "pool" / "journal" / "00001-of-00002.jsonl"
+        first, *others = journal.read_text().splitlines(keepends=True)
+        plan = json.loads(first)["plan"] | {"generator.abilities.repeats": False, "generator.abilities.chat": True}
+        journal.write_text("".join([json.dumps({"plan": plan}) + "\n", *others]))
+        manifest = read_json(tmp_path / "pool" / "manifest.json")
+        manifest["generator"]["abilities"]["repeats"] = False
+        write_json(tmp_path / "pool" / "manifest.json", manifest)
+        assert make_shards(options) == (len(CONTEXTS), len(CONTEXTS))
