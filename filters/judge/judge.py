@@ -38,7 +38,7 @@ class JudgeFilter(ServerSettings):
     by: Way = "auto"
     """likelihood: of the ending behind what is shown, a character; yes: the log-odds of Yes when asked whether it is
     right; letter: all candidates of a row are shown together and one is named, for audits alone. auto: likelihood where
-    the server reads texts, else yes."""
+    the server reads texts and `api` is not chat, else yes."""
     orders: int = 4
     """Of letter: orders in which the candidates are shown, over which answers are averaged; a multiple of the number of
     candidates evens out a preference for a place exactly, another number on average."""
@@ -148,8 +148,9 @@ class JudgeFilter(ServerSettings):
         return has_unseen_orders(question.options, n, seed=self.seed, shown=shown)
 
     def way(self, abilities: Abilities) -> Way:
-        """`by`, and in place of `auto` what the server is able to do."""
-        return self.by if self.by != "auto" else "likelihood" if abilities.reads_prompts else "yes"
+        """`by`, and in place of `auto` what the server is able to do where it is asked: a chat reads no texts."""
+        reads = abilities.reads_prompts and self.api != "chat"
+        return self.by if self.by != "auto" else "likelihood" if reads else "yes"
 
     def said(self) -> list[str]:
         """What is to be told of the answers since this was last asked: whose they are, those not read, and places
@@ -160,6 +161,8 @@ class JudgeFilter(ServerSettings):
 
     def asking(self) -> Asking:
         """The server, ready to be asked; raises InputError where it cannot do what is wanted."""
+        if self.by == "likelihood" and self.api == "chat":
+            raise InputError("filter judge: by=likelihood reads texts, and api=chat asks. Leave out one of the two.")
         asker = self.opened()
         abilities = self.able(lambda found: self.by != "likelihood" or found.reads_prompts)
         if self.by == "likelihood" and not abilities.reads_prompts:

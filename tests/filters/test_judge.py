@@ -301,6 +301,15 @@ def test_a_server_without_log_probabilities_is_refused_for_likelihoods() -> None
         judge(FakeServer(), by="likelihood").check()
 
 
+def test_where_a_chat_is_wanted_the_server_is_asked() -> None:
+    """It was sent texts at /v1/completions."""
+    server = FakeServer(can=replace(READS, chat=True), is_right=by_words)
+    judge(server, api="chat").score(all_of(marked_pool(2)))
+    assert all("Say Yes or No" in prompt for prompt in server.prompts)
+    with pytest.raises(InputError, match="by=likelihood reads texts, and api=chat asks"):
+        judge(server, api="chat", by="likelihood").check()
+
+
 def test_a_text_is_sent_with_the_limit_as_the_server_calls_it() -> None:
     class Noting(FakeServer):
         def _answer(self, body: dict[str, object]) -> Answer:
