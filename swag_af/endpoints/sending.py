@@ -7,6 +7,7 @@ others, and nothing is waited for when the caller stops.
 import asyncio
 import json
 import os
+import re
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
@@ -201,8 +202,7 @@ class Sender:
             return self._lost(error)
         self.has_met = True
         content = response.content
-        if len(self._key or "") >= _SECRET:
-            content = content.replace(self._key.encode(), b"[key]")
+        content = _without_key(content, self._key, is_error=not response.is_success)
         if body is None and response.is_success:
             return _listed(content)
         return reply_of(response.status_code, response.headers, content, now=self._clock.since_1970())
@@ -273,6 +273,18 @@ def _client(base: str, options: EndpointOptions, key: str) -> "httpx.AsyncClient
         limits=httpx.Limits(max_connections=options.concurrency),
         trust_env=not is_local(base),
         verify=base.startswith("https:"),  # certificates take a tenth of a second to load
+    )
+
+
+def _without_key(content: bytes, key: str, *, is_error: bool) -> bytes:
+    """A reply without the key; one that is a word is taken out of errors alone, where it stands as it was sent."""
+    if len(key) >= _SECRET:
+        return content.replace(key.encode(), b"[key]")
+    sent = rb"(?i:bearer\s+|key[\"'\\]*\s*[:=]\s*[\"'\\]*)"
+    return (
+        re.sub(rb"(%s)%s(?![\w-])" % (sent, re.escape(key.encode())), rb"\1[key]", content)
+        if key and is_error
+        else content
     )
 
 

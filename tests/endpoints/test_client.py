@@ -12,7 +12,7 @@ from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Answer, Choice, Request
 from swag_af.endpoints.options import EndpointOptions
-from swag_af.endpoints.sending import LONGEST_WAIT
+from swag_af.endpoints.sending import LONGEST_WAIT, _without_key
 from swag_af.endpoints.streams import assembled
 
 
@@ -310,6 +310,12 @@ def test_a_key_that_is_a_word_is_taken_out_of_no_answer(journal: Path, monkeypat
         found = answers(endpoint_at(server, journal, key_variable="MY_KEY"), [ask_about(1)])
         assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer local"}
     assert found[0].texts == ["takes the local train"]
+
+
+@pytest.mark.parametrize("said", ["no such token: Bearer local", 'api_key="local" is unknown', "bad key: local."])
+def test_a_key_that_is_a_word_is_taken_out_of_errors_where_it_was_sent(said: str) -> None:
+    found = _without_key(f"{said} Use the local server.".encode(), "local", is_error=True).decode()
+    assert found == f"{said.replace('local', '[key]')} Use the local server."
 
 
 def test_the_key_is_sent_and_stands_nowhere(
