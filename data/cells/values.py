@@ -113,6 +113,18 @@ def texts_of(record: Record, stem: str) -> list[str | None]:
     return [_item(value, i, stem) for i, value in enumerate(values)]
 
 
+def seems_several(gold: Any, cell: Any, name: str) -> bool:
+    """Whether the one text in `cell` seems to hold several wrong answers: a mark that parts them, or brackets with
+    commas, where gold has none."""
+    if not (isinstance(gold, str) and isinstance(cell, str)) or as_list(cell, name) != [cell]:
+        return False
+    in_brackets = _IN_BRACKETS.fullmatch(cell.strip()) and not _IN_BRACKETS.fullmatch(gold.strip())
+    return bool(in_brackets) or any(mark in cell and mark not in gold for mark in (";", "|", "\n"))
+
+
+_IN_BRACKETS = re.compile(r"\[.*,.*\]|\(.*,.*\)", re.DOTALL)
+
+
 def _several(stem: str, record: Record) -> tuple[str, ...]:
     """The columns between commas in `stem`, if the record has any of them."""
     names = tuple(part.strip() for part in stem.split(","))

@@ -20,6 +20,7 @@ from swag_af.data.cells.values import (
     names_of_options,
     numbers_of,
     optional,
+    seems_several,
     text_of,
     texts_of,
     with_nested,
@@ -214,14 +215,7 @@ class _Look:
             or listed(negatives, self.names) != (negatives,)
         ):
             return
-
-        def has_several(row: Record) -> bool:
-            one, many = row.get(gold), row.get(negatives)
-            if not (isinstance(one, str) and isinstance(many, str)):
-                return False
-            return any(mark in many and mark not in one for mark in (";", "|", "\n"))
-
-        if self.mostly(has_several):
+        if self.mostly(lambda row: seems_several(row.get(gold), row.get(negatives), negatives)):
             raise InputError(
                 f"{self.source.path}: {negatives} seems to hold several wrong answers in one text, parted by a mark. "
                 f"Make a list of texts of them, or say --negatives-column {negatives} if each is one."

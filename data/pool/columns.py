@@ -8,7 +8,7 @@ HellaSwag are built in; users name the columns of any other. Reading files and m
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import lru_cache
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from math import isfinite
 from typing import Any
 
@@ -20,6 +20,7 @@ from swag_af.data.cells.values import (
     listed,
     numbers_of,
     optional,
+    seems_several,
     split_context,
     text_of,
     texts_of,
@@ -89,6 +90,8 @@ LAYOUTS = {
 `fold-ind` is a row number, not a fold."""
 
 
+N_LOOKED_AT = 200
+"""How many rows say whether a column holds what it should."""
 MATCH_FOLD = "match_fold"
 """The column with the fold of a matching, in its questions and in their release."""
 
@@ -254,6 +257,28 @@ def records_of(source: Source, layout: Layout) -> Records:
     numbers = numbers_of(source, stem, source.columns)
     for where, record in source.read(columns_read(layout, source.columns)):
         yield where, with_places(record, stem, numbers)
+
+
+def check_negatives(source: Source, layout: Layout) -> None:
+    """Raise InputError where the negatives of most of the first rows seem to be one text that holds several."""
+    columns = layout.columns
+    if listed(columns.negatives_column, source.columns) != (columns.negatives_column,):
+        return
+    first = [with_nested(row, _dotted(columns)) for _, row in islice(records_of(source, layout), N_LOOKED_AT)]
+    n = sum(_holds_several(row, columns) for row in first)
+    if n and 2 * n >= len(first):
+        raise InputError(
+            f"{source.path}: {columns.negatives_column} seems to hold several negatives in one text, parted by a mark. "
+            "Make a list of texts of them, such as a JSON list, of one text where it is one."
+        )
+
+
+def _holds_several(row: Record, columns: Columns) -> bool:
+    gold, negatives = columns.gold_column, columns.negatives_column
+    try:
+        return seems_several(optional(row, gold), optional(row, negatives), negatives)
+    except RowError:
+        return False
 
 
 def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: LabelBase) -> list[Layout]:

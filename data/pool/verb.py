@@ -27,7 +27,15 @@ from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable, sha256_file
 from swag_af.data.pool.assembly import tagged
-from swag_af.data.pool.columns import Layout, layout_of, names_of_rows, question_of, records_of, with_bases
+from swag_af.data.pool.columns import (
+    Layout,
+    check_negatives,
+    layout_of,
+    names_of_rows,
+    question_of,
+    records_of,
+    with_bases,
+)
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
 from swag_af.data.pool.guard import Flag
 from swag_af.data.pool.in_context import remove_tables, tag_in_context
@@ -158,6 +166,8 @@ def _opened(options: PoolOptions) -> _Inputs:
     sources = open_labelled(options.sources, options.format, labels_file=options.labels_file, **names, stages=False)
     layouts = [layout_of(source, options.layout, options.columns) for source in sources]
     sources = [with_whole_numbers(one, names_of_rows(of.columns)) for one, of in zip(sources, layouts, strict=True)]
+    for source, layout in zip(sources, layouts, strict=True):
+        check_negatives(source, layout)
     return _Inputs(tagger, flag, sources, with_bases(layouts, sources, options.label_base))
 
 

@@ -40,16 +40,23 @@ def compatible(text: str) -> str:
     return "".join(part if i % 2 else unicodedata.normalize("NFKC", part) for i, part in enumerate(parts))
 
 
+_BETWEEN_DIGITS = re.compile(r"\d\s+\d")
+_BESIDE_OTHERS = re.compile(r"(?<!\d) | (?!\d)")
+"""A blank that does not stand between digits."""
+
+
 def comparable(text: str) -> str:
     """A form that is equal for two texts when a reader would call them the same; empty for a text without a visible
     character.
 
-    All blanks are removed, so "can not" and "cannot", "do n't" and "don't", "down ." and "down." are the same.
+    All blanks but those between digits are removed, so "can not" and "cannot", "do n't" and "don't", "down ." and
+    "down." are the same, and "1 1/2" is not "11/2".
     """
     if not text.isascii():
         text = compatible(compatible(text).casefold()).translate(_QUOTES)
         text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # soft hyphens, zero-width blanks
-    key = "".join(text.casefold().replace("`", "'").replace("''", '"').split())
+    parts = text.casefold().replace("`", "'").replace("''", '"').split()
+    key = _BESIDE_OTHERS.sub("", " ".join(parts)) if _BETWEEN_DIGITS.search(text) else "".join(parts)
     return key.rstrip(".") or key
 
 

@@ -282,6 +282,15 @@ def test_a_column_that_is_named_and_not_there_is_told(tmp_path: Path, columns: d
     assert near in refused(write_rows(tmp_path / "rows.jsonl", rows), columns=Columns(**columns))
 
 
+def test_marks_within_a_list_or_in_gold_too_part_no_negatives(tmp_path: Path) -> None:
+    rows = [
+        GOOD | {"negatives": '["flies; off.", "sings."]'},
+        GOOD | {"gold": "stirs; sits.", "negatives": "flies; sings."},
+        GOOD | {"negatives": "(sings)"},
+    ]
+    assert build_pool(write_rows(tmp_path / "rows.jsonl", rows)).counts.tolist() == [3, 2, 2]
+
+
 def test_endings_may_stand_without_a_start(tmp_path: Path) -> None:
     rows = [{name: value for name, value in row.items() if name != "start"} for row in ROWS]
     made = build_pool(write_rows(tmp_path / "rows.jsonl", rows), columns=Columns(start_column=""))
@@ -447,6 +456,11 @@ BAD_ROWS = {
         [GOOD, GOOD | {"negatives": ["a.", True]}],
         "line 2 has a truth value as number 1 of negatives, where a text is due, in quotes",
     ),
+    "negatives in one text": (
+        [GOOD | {"negatives": "flies off; sings."}, GOOD],
+        "rows.jsonl: negatives seems to hold several negatives in one text",
+    ),
+    "negatives as a tuple is printed": ([GOOD | {"negatives": "('flies off.', 'sings.')"}], "several negatives in one"),
     "negatives in an object": ([GOOD, GOOD | {"negatives": {"a": ["b"]}}], "line 2 has negatives that are no list"),
     "negatives that are numbers in an object": (
         [GOOD, GOOD | {"negatives": {"a": 1, "b": 2}}],
