@@ -226,11 +226,14 @@ def _own_names(row: Record, options: str, n: int) -> tuple[str, ...]:
 
 
 def drawn_order(texts: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """`(options, gold)`: the texts, gold first, in an order drawn by a hash of all of them, whichever is gold."""
+    """`(options, gold)`: the texts, gold first, in an order drawn by a hash of all of them, whichever is gold; of those
+    equal to gold the hash says which it is."""
     salt = blake2b("\0".join(sorted(texts)).encode(), digest_size=16).digest()
     drawn = [blake2b(text.encode(), digest_size=8, key=salt).digest() for text in texts]
     order = sorted(range(len(texts)), key=drawn.__getitem__)
-    return tuple(texts[i] for i in order), order.index(0)
+    options = tuple(texts[i] for i in order)
+    equal = [place for place, text in enumerate(options) if text == texts[0]]
+    return options, equal[salt[0] % len(equal)]
 
 
 def _classified(row: Record, plan: Plan) -> Found:

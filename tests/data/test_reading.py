@@ -309,6 +309,13 @@ def test_drawn_places_of_gold_are_even() -> None:
     assert np.abs(counts - 500).max() < 5 * np.sqrt(2_000 * 0.25 * 0.75)
 
 
+def test_gold_stands_before_a_copy_of_it_as_often_as_behind() -> None:
+    drawn = [drawn_order([f"gold {i}", f"gold {i}", f"one {i}"]) for i in range(2_000)]
+    n_before = sum(options.index(options[gold]) == gold for options, gold in drawn)
+    assert 900 < n_before < 1_100
+    assert all(options[gold] == f"gold {i}" for i, (options, gold) in enumerate(drawn))
+
+
 def test_passages_come_before_questions_and_are_groups(tmp_path: Path) -> None:
     """As in RACE."""
     rows = [{"article": text, "question": "Who?", "options": ["he", "she"], "answer": "A"} for text in ("One.", "Two.")]
