@@ -39,17 +39,25 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def progress(
-    label: str, total: int, unit: str, *, done: int = 0, stages: Sequence[tuple[str, int]] = ()
+    label: str,
+    total: int,
+    unit: str,
+    *,
+    done: int = 0,
+    stages: Sequence[tuple[str, int]] = (),
+    kinds: Sequence[str] = (),
 ) -> Iterator[Advance]:
     """Show how many of `total` items are done, how many a second, and the time left.
 
     `stages` are the names and items of parts whose items take different times: time left is then that of the part at
-    hand. Within another progress there is no second bar, but a line now and then.
+    hand. Where items of different `kinds`, one of which is given for each in order, take turns, it is reckoned by kind,
+    and unknown until one of each has been done. Within another progress there is no second bar, but a line now and
+    then.
     """
     shown = _bar if sys.stderr.isatty() and not _is_within.get() else _lines
     before = _is_within.set(True)
     try:
-        with shown(label, unit, _Pace(total, done, stages)) as advance:
+        with shown(label, unit, _Pace(total, done, stages, kinds)) as advance:
             yield advance
     finally:
         _is_within.reset(before)
@@ -62,16 +70,23 @@ _is_within: ContextVar[bool] = ContextVar("_is_within", default=False)
 class _Pace:
     """How far the work is, and how fast it goes of late."""
 
-    def __init__(self, total: int, done: int, stages: Sequence[tuple[str, int]]):
+    def __init__(self, total: int, done: int, stages: Sequence[tuple[str, int]], kinds: Sequence[str] = ()):
         self.total, self.now = total, done
+        self._kinds, self._took = kinds, dict[str, tuple[float, int]]()
+        """Of each kind the seconds that items took, and how many were done."""
         ends = accumulate(n for _, n in stages)
         self._stages = [(name, min(end, total)) for (name, _), end in zip(stages, ends, strict=True) if done < end]
         self._first = done
-        self._seen = deque([(time.perf_counter(), done)])
+        self._last = time.perf_counter()
+        self._seen = deque([(self._last, done)])
 
     def add(self, n: int, *, kept: bool) -> bool:
         """`n` more items are done, now or, if `kept`, long ago; returns whether the rate is reckoned from here on."""
         moment, is_start = time.perf_counter(), self.now == self._first and _is_little(n, self.total - self._first)
+        for kind in () if kept else self._kinds[self.now : self.now + n]:
+            seconds, counted = self._took.get(kind, (0.0, 0))
+            self._took[kind] = seconds + (moment - self._last) / n, counted + 1
+        self._last = moment
         self.now += n
         if kept:
             self._first += n
@@ -101,11 +116,21 @@ class _Pace:
     @property
     def left(self) -> str:
         """The time left, in words."""
+        if self._kinds:
+            return self._left_by_kind
         name, end = self._stages[0] if self._stages else ("", self.total)
         if self.now < end and not self.rate:
             return "time left unknown"  # a note alone, or a part that begins, and nothing done
         of = f" of {name}" if end < self.total else ""
         return f"{duration((end - self.now) / self.rate if self.now < end else 0.0)} left{of}"
+
+    @property
+    def _left_by_kind(self) -> str:
+        rest = self._kinds[self.now :]
+        if not self._took.keys() >= set(rest):
+            return "time left unknown"
+        means = {kind: seconds / counted for kind, (seconds, counted) in self._took.items()}
+        return f"{duration(sum(means[kind] for kind in rest))} left"
 
 
 _SECONDS_APART, _SECONDS_OF_LATE, _FEWEST = 0.5, 30.0, 6

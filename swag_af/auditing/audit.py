@@ -78,7 +78,8 @@ def audit_of_run(options: AuditOptions) -> tuple[Run, list[Finding]]:
     workers = Workers[Run](options.workers, options.where)
     if workers.are_asked_for:
         _check_shared(names)
-    with progress("audit", len(iterations) * len(names) * options.seeds, "audits") as advance:
+    kinds = [name for _ in iterations for name in names for _ in range(options.seeds)]
+    with progress("audit", len(kinds), "audits", kinds=kinds) as advance:
         return run, audit_run(run, plan, advance=advance, workers=workers)
 
 

@@ -58,8 +58,8 @@ def run_filter(options: FilterOptions) -> Run:
     for line in dict.fromkeys(line for one, _ in phases for line in said_of(one, ADVICE)):
         note(line)
     run.check_is_there()
-    n_audits = len(audit_names) * len(due_iterations(run, options.audit_every, ended=True))
-    with progress("audit", n_audits, "audits") as advance:
+    kinds = [name for _ in due_iterations(run, options.audit_every, ended=True) for name in audit_names]
+    with progress("audit", len(kinds), "audits", kinds=kinds) as advance:
         audit_what_is_due(run, ended=True, advance=advance)
     run.check_is_there()
     write_report(run, options.out / REPORT)

@@ -137,6 +137,23 @@ def test_time_left_is_that_of_the_part_at_hand(
     ]
 
 
+def test_time_left_of_items_of_several_kinds_is_by_kind(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After the quick one of two filters the slow one was told to take as long."""
+    go_on = timed(monkeypatch)
+    with progress("audit", 4, "audits", kinds=["mlp", "ensemble"] * 2) as advance:
+        for seconds in (25, 600, 25, 600):
+            go_on(seconds)
+            advance(1)
+    assert capsys.readouterr().err.splitlines() == [
+        "audit: 1 of 4 audits, 0.04/s, time left unknown",
+        "audit: 2 of 4 audits, 0.0032/s, 10 min left",
+        "audit: 3 of 4 audits, 0.0046/s, 10 min left",
+        "audit: 4 of 4 audits, 0.0032/s, 0 s left",
+    ]
+
+
 def test_time_left_is_by_the_rate_of_late(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     go_on = timed(monkeypatch)
     with progress("generate", 1000, "contexts") as advance:
