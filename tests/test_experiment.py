@@ -172,11 +172,22 @@ def test_nested_runs_differ_in_the_number_of_contexts_and_are_told_with_pairs_of
     assert "### The jump by the number of contexts alone" in document(read_results(tiny.out / RESULTS))
 
 
+def test_figures_of_a_nested_run_are_kept_where_it_is_not_audited_again(tiny: Setting, tmp_path: Path) -> None:
+    name, kept = f"nested/{TINY.nested[0]}-0", replace(tiny, out=tmp_path)
+    shutil.copytree(tiny.out / RECORD / "nested", tmp_path / RECORD / "nested")
+    before = figures_of(kept, name, None)
+    assert figures_of(kept, name, before | {"fresh": {}}) == before == figures_of(kept, name, None)
+    unfinished = figures_of(kept, name, before | {"accuracy": before["accuracy"][:-1], "fresh": {}})
+    assert not unfinished["fresh"]
+    assert not is_whole(kept, name)
+
+
 def test_nested_runs_are_told_from_their_records_and_as_far_as_they_go(tiny: Setting, tmp_path: Path) -> None:
     collect(tiny)
     shutil.copytree(tiny.out / RECORD / "nested", tmp_path / RECORD / "nested")
     kept = replace(tiny, out=tmp_path)
     assert nested_found(kept) == nested_found(tiny)
+    assert all(is_whole(kept, "nested/{}-{}".format(*cell)) for cell in nested_cells(kept))
     (tmp_path / RECORD / f"nested/{TINY.nested[-1]}-1.json").unlink()
     found = nested_found(kept)
     assert [row["draws"] for row in found["rows"]] == [[0, 1], [0]]
@@ -398,6 +409,9 @@ def test_the_paper_size_is_the_one_that_was_asked_for() -> None:
     )
     assert (PAPER.n_mlp, PAPER.n_ensemble, PAPER.n_candidates) == (100, 40, 1024)
     seeds = [arm for arm in PAPER.arms if arm.pool == DOUBLE and arm.parts == 5]
+    for size in SIZES.values():
+        pools = {arm.name: arm.pool for arm in (*size.arms, *size.together)}
+        assert all(arm.pool == pools.get(arm.against, "") for arm in (*size.arms, *size.together) if arm.seed)
     assert [rows_of(PAPER, arm) for arm in (BIG, BIGGER, *seeds)] == [5000, 10_000, 2000]
 
 

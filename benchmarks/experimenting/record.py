@@ -104,7 +104,10 @@ def asked_of(setting: Setting, name: str) -> set[Asked]:
 
 
 def is_whole(setting: Setting, name: str) -> bool:
-    """Whether the record of a run holds all of its iterations and audits."""
+    """Whether the record of a run holds all of its iterations and audits; of a nested one, all of its figures."""
+    figures = (_read(setting, name) or {}).get("figures")
+    if figures is not None:
+        return len(figures["accuracy"]) == sum(setting.size.nested_iterations) and len(figures["fresh"]) == 2
     run = kept_run(setting, name)
     return run is not None and run.is_finished and asked_of(setting, name) <= set(run.hits)
 
@@ -271,6 +274,8 @@ def figures_of(setting: Setting, name: str, found: Any) -> Any:
         return found if told is None else told["figures"]
     if told is not None and isinstance(found, list):
         found = _with_kept(found, told["figures"])
+    if told is not None and "fresh" in found and found["accuracy"] == told["figures"]["accuracy"]:  # the same run
+        found = found | {"fresh": told["figures"]["fresh"] | found["fresh"]}
     _write(setting, name, {"figures": found})
     return found
 

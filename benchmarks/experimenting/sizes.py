@@ -225,7 +225,7 @@ MANY = replace(
     n_repeats=0,
     arms=(
         *(replace(arm, parts=2) for arm in ARMS if arm.name in ("main", "half", "quarter")),
-        Arm("quarter-again", "a quarter of the contexts, another seed", MAIN, 2, pool="quarter", seed=100),
+        Arm("quarter-again", "a quarter of the contexts, another seed", MAIN, 2, (), "quarter", "quarter", 100),
     ),
     together=(BIG, Arm("big-again", "all parts in one run, another seed", MAIN, 2, seed=100)),
 )
