@@ -95,7 +95,8 @@ class TrainLMOptions(Options):
     folds: tuple[int, ...] = ()
     """Train these folds only; all when not given."""
     use_dropped: bool = True
-    """Learn from the dropped pairs too: they are sound captions, only unfit as questions."""
+    """Learn from the dropped pairs too, whose captions are sound and only unfit as questions; not from foreign ones and
+    broken encodings."""
     lm: LMOptions = field(default_factory=LMOptions)
     """Size and training of the models."""
     device: Literal["auto", "cpu", "cuda"] = "auto"

@@ -32,8 +32,8 @@ _DOTTED_CLOCK = re.compile(r"(\d+)\.(\d+)\.(\d+)\.(\d+)")
 
 
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
-_LARGE = re.compile(r"[1-9]\d{2,}")
-"""Times that may have marks of thousands, and those that have none where they would."""
+_PLAIN = re.compile(r"[1-9]\d{2,}|\d+\.\d+")
+"""Times that may have marks of thousands, and those that have none where they would, or a point for decimals."""
 
 
 def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
@@ -48,7 +48,7 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
         _check_columns(source, {part: names[part] for part in ("video", "sentence") if part in names}, source.columns)
     named = with_whole_numbers(source, [names[part] for part in ("video", "annotator") if part in names])
     captions: dict[tuple[str, str, str], list[Caption]] = {}
-    thousands, large = dict[str, str](), set[str]()
+    thousands, plain = dict[str, str](), set[str]()
     seen = dict.fromkeys(source.columns)
     for where, row in named.read(list(names.values())):
         seen |= dict.fromkeys(row)
@@ -72,16 +72,16 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
             cell = str(row.get(name)).strip()
             if _THOUSANDS.fullmatch(cell):
                 thousands.setdefault(name, f"{where} has {cell}")
-            elif _LARGE.fullmatch(cell):
-                large.add(name)
+            elif _PLAIN.fullmatch(cell):
+                plain.add(name)
         annotator = optional(row, names.get("annotator", ""))
         of = str(optional(row, names.get("source", "")) or source.path.stem)
         captions.setdefault((_name(video), of, _name(annotator)), []).append(caption)
     _check_columns(source, names, seen)  # in JSONL, a row may have columns that the first one lacks
-    for name in sorted(large & thousands.keys()):
+    for name in sorted(plain & thousands.keys()):
         raise InputError(
-            f"{source.path}: {thousands[name]} under {name!r}, thousands or a decimal: others are 100 or more and have "
-            "no comma. Write seconds without marks of thousands, and decimals with a point."
+            f"{source.path}: {thousands[name]} under {name!r}, thousands or a decimal: others have no comma from "
+            "100 on, or a decimal point. Write seconds without marks of thousands, and decimals with a point."
         )
     return [timed_video(video, of, items) for (video, of, _), items in captions.items()]
 
@@ -154,7 +154,10 @@ def seconds(value: Any) -> float:
     parts = text.replace(",", ".").split(":")
     if len(parts) > 3:
         raise ValueError("more than hours, minutes and seconds: frames, or days")
-    number = sum(float(part) * 60**i for i, part in enumerate(reversed(parts)))
+    given = [float(part) for part in parts]
+    if "_" in text or (len(given) > 1 and (given[0] < 0 or not all(0 <= part < 60 for part in given[1:]))):
+        raise ValueError("minutes or seconds that no clock shows")
+    number = sum(part * 60**i for i, part in enumerate(reversed(given)))
     if not math.isfinite(number):
         raise ValueError("not finite, so there is no order of time")
     return number

@@ -17,6 +17,7 @@ from swag_af.data.registry import Registry
 from swag_af.data.syntax.clauses import parsed_verb_group, rules_verb_group
 from swag_af.data.syntax.constituency import BENEPAR_MODEL, has_benepar, load_benepar, parse
 from swag_af.data.syntax.taggers import check_annotates, has_spacy_pipeline, load_spacy, parse_tokens
+from swag_af.data.text.wording import comparable
 from swag_af.data.tokens import token_spans
 from swag_af.data.video import Caption
 
@@ -141,14 +142,23 @@ class TreesSplitter:
 def _split_by_tree(caption: Caption) -> Split | None:
     spans = token_spans(caption.text)
     tree = _read_tree(caption)
-    n_leaves = len(tree.leaves())
-    if n_leaves != len(spans) and not (n_leaves == len(spans) - 1 and caption.text.endswith(".")):  # that was added
-        raise TreeError(
-            caption,
-            f"its tree has {n_leaves} leaves for {len(spans)} tokens. Parse the tokens of "
-            "swag_af.data.tokens.tokenize, or split with rules.",
-        )
+    _check_leaves(caption, [str(leaf) for leaf in tree.leaves()], [caption.text[begin:end] for begin, end in spans])
     return _cut_at_token(caption.text, spans, _last_verb_phrase(tree))
+
+
+def _check_leaves(caption: Caption, leaves: Sequence[str], tokens: Sequence[str]) -> None:
+    """Raise TreeError unless the leaves of a tree are the tokens, where these are words, and as many, but for a full
+    stop behind them, which was added."""
+    n, advice = len(leaves), "Parse the tokens of swag_af.data.tokens.tokenize, or split with rules."
+    if n != len(tokens) and not (n == len(tokens) - 1 and tokens[-1] == "."):
+        raise TreeError(caption, f"its tree has {n} leaves for {len(tokens)} tokens. {advice}")
+    for leaf, token in zip(leaves, tokens, strict=False):
+        written = _BRACKETS.get(leaf, leaf.replace("\\/", "/"))  # as the Penn Treebank escapes them
+        if any(map(str.isalnum, written + token)) and comparable(written) != comparable(token):
+            raise TreeError(caption, f"its tree has {leaf} where the caption has {token}. {advice}")
+
+
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 
 
 def _read_tree(caption: Caption) -> Any:

@@ -34,6 +34,8 @@ _USUAL = 100
 350."""
 _CHUNK = 2_000_000
 """Pairs that are looked at together."""
+_BLOCK, _LARGEST_BLOCK = 1_000, 20_000
+"""Texts that `repeats` compares with those before them at a time: as many as these, within bounds."""
 _SLACK = 1e-9
 """What products of a threshold and a size may be wrong by."""
 
@@ -45,17 +47,43 @@ def near_duplicate_pairs(token_lists: Sequence[Sequence[str]], *, threshold: flo
     is a pair with each of the others, and they are in no other pair; otherwise a text that occurs a thousand times
     would make half a million pairs.
     """
-    return _pairs(shingle_sets(token_lists), threshold)[0]
+    sets = shingle_sets(token_lists)
+    _check(threshold)
+    first = same_sets(sets)
+    distinct = np.unique(first)
+    others = np.flatnonzero(first != np.arange(len(first)))
+    between = distinct[similar_sets(sets[distinct], threshold)[0]]
+    both = np.concatenate([np.stack([first[others], others], axis=1), between.reshape(-1, 2)])
+    return sorted(map(tuple, both.tolist()))
 
 
 def repeats(token_lists: Sequence[Sequence[str]], *, threshold: float) -> dict[int, int]:
-    """The texts that are nearly the same as an earlier one, which is no repeat itself, each with that earlier one."""
-    pairs, first = _pairs(shingle_sets(token_lists), threshold)
-    found: dict[int, int] = {}
-    for earlier, later in sorted(pairs, key=lambda pair: pair[::-1]):
-        if earlier not in found or first[earlier] == first[later]:
-            found.setdefault(later, found.get(earlier, earlier))
-    return found
+    """The texts that are nearly the same as an earlier one, which is no repeat itself, each with that earlier one.
+
+    Texts are taken in order, a block at a time, and compared with those that are no repeats: a thousand that are all
+    alike make few pairs.
+    """
+    sets = shingle_sets(token_lists)
+    _check(threshold)
+    first = same_sets(sets)
+    distinct, kept, found = np.unique(first), np.zeros(0, np.int64), dict[int, int]()
+    begin = 0
+    while begin < len(distinct):
+        block = distinct[begin : begin + min(max(_BLOCK, len(kept)), _LARGEST_BLOCK)]
+        rows = np.concatenate([kept, block])
+        for earlier, later in _by_later(rows[similar_sets(sets[rows], threshold)[0]]):
+            if not {earlier, later} & found.keys():
+                found[later] = earlier
+        kept = rows[[row not in found for row in rows.tolist()]]
+        begin += len(block)
+    for row in np.flatnonzero(first != np.arange(len(first))).tolist():
+        found[row] = found.get(int(first[row]), int(first[row]))
+    return dict(sorted(found.items()))
+
+
+def _by_later(pairs: np.ndarray) -> list[list[int]]:
+    """`pairs` (p, 2) by the second, then by the first of the two."""
+    return pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))].tolist()
 
 
 def shingle_sets(token_lists: Sequence[Sequence[str]]) -> "csr_array":
@@ -148,17 +176,6 @@ def peculiar(sets: "csr_array", threshold: float) -> "csr_array":
         if limit <= _FEW or _Prefixes.of(kept, threshold).n_proposed.sum() <= _MOST_PROPOSED:
             return kept
         limit = max(_FEW, limit // 2)
-
-
-def _pairs(sets: "csr_array", threshold: float) -> tuple[list[tuple[int, int]], np.ndarray]:
-    """The pairs, and `same_sets`."""
-    _check(threshold)
-    first = same_sets(sets)
-    distinct = np.unique(first)
-    others = np.flatnonzero(first != np.arange(len(first)))
-    between = distinct[similar_sets(sets[distinct], threshold)[0]]
-    both = np.concatenate([np.stack([first[others], others], axis=1), between.reshape(-1, 2)])
-    return sorted(map(tuple, both.tolist())), first
 
 
 def _check(threshold: float) -> None:

@@ -1,7 +1,7 @@
 """What a fold's language model reads: pairs of consecutive sentences as ids, split and batched.
 
-The pairs are the contexts and, if asked for, the pairs that made none. A fold's training pairs come from the
-videos of the other folds; some of those videos are held out to choose the best epoch.
+The pairs are the contexts and, if asked for, the pairs that made none though their captions are sound. A fold's
+training pairs come from the videos of the other folds; some of those videos are held out to choose the best epoch.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +38,9 @@ class FoldCorpus:
     held_out: list[tuple[int, ...]]
     fold: list[tuple[int, ...]]
 
+
+UNSOUND = frozenset({"foreign", "broken_encoding"})
+"""Why pairs were dropped whose captions no model should write like."""
 
 _tokenize = lru_cache(maxsize=1 << 16)(tokenize)
 
@@ -150,8 +153,8 @@ class _Sentences:
 
 def _sentences(contexts: Sequence[Context], dropped: Sequence[DroppedPair]) -> list[_Sentences]:
     kept = [_Sentences(c.id, c.sentences, video, c.fold) for c, video in zip(contexts, _videos(contexts), strict=True)]
-    left = [_Sentences(p.id, p.sentences, p.video, p.fold) for p in dropped if p.sent1 and p.sent2]
-    return kept + left
+    sound = (p for p in dropped if p.sent1 and p.sent2 and p.reason not in UNSOUND)
+    return kept + [_Sentences(p.id, p.sentences, p.video, p.fold) for p in sound]
 
 
 def _videos(contexts: Sequence[Context]) -> list[str]:

@@ -1,6 +1,7 @@
 """Claims about near duplicates: every pair at the threshold or above, and no other."""
 
 from random import Random
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from slow.near_duplicates import all_pairs, pairs_of_firsts, repeats_by_all_pair
 from swag_af.data.errors import InputError
 from swag_af.data.text import near_duplicates
 from swag_af.data.text.near_duplicates import near_duplicate_pairs, peculiar, repeats, shingle_sets, similar_sets
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 TEXTS = st.lists(st.lists(st.sampled_from("abc"), max_size=9), max_size=12)
 
@@ -40,16 +44,35 @@ def test_a_text_met_often_makes_no_more_pairs_than_it_is_met() -> None:
     assert repeats(texts, threshold=0.7) == {i: i % 2 for i in range(2, len(texts))}
 
 
-@given(TEXTS, st.sampled_from([0.2, 0.5, 0.8, 1.0]))
-@example([list("abcdefg"), list("abcdefh"), list("abcdefh")], 0.5)  # a repeat, and the same again
-@settings(max_examples=60)
+@given(TEXTS, st.sampled_from([0.2, 0.5, 0.8, 1.0]), st.sampled_from([1, 3, 1_000]))
+@example([list("abcdefg"), list("abcdefh"), list("abcdefh")], 0.5, 1_000)  # a repeat, and the same again
+@settings(max_examples=100)
 def test_repeats_are_those_of_every_text_compared_with_every_earlier_one_that_is_kept(
-    texts: list[list[str]], threshold: float
+    texts: list[list[str]], threshold: float, block: int
 ) -> None:
-    found, pairs = repeats(texts, threshold=threshold), all_pairs(texts, threshold)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(near_duplicates, "_BLOCK", block)
+        found, pairs = repeats(texts, threshold=threshold), all_pairs(texts, threshold)
     assert set(found) == repeats_by_all_pairs(texts, threshold)
     assert not set(found) & set(found.values())
     assert all((first, later) in pairs for later, first in found.items())
+
+
+def test_texts_that_are_all_alike_are_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs of them were listed, which of 20,000 are 200 million."""
+    compared: list[int] = []
+    similar = near_duplicates.similar_sets
+
+    def counted(sets: "csr_array", threshold: float) -> tuple[np.ndarray, np.ndarray]:
+        pairs, found = similar(sets, threshold)
+        compared.append(len(pairs))
+        return pairs, found
+
+    monkeypatch.setattr(near_duplicates, "_BLOCK", 50)
+    monkeypatch.setattr(near_duplicates, "similar_sets", counted)
+    texts = [f"please say in one word what stands in picture {i} here".split() for i in range(1_000)]
+    assert repeats(texts, threshold=0.3) == dict.fromkeys(range(1, 1_000), 0)
+    assert sum(compared) <= 1_000 * 51 / 2
 
 
 def edited(rng: np.random.Generator, n: int) -> list[list[str]]:

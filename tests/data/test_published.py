@@ -94,6 +94,15 @@ def test_a_broken_entry_of_youcook2_is_named(tmp_path: Path, step: object) -> No
         read_videos(path)
 
 
+def test_a_video_that_stands_twice_in_a_file_is_refused(tmp_path: Path) -> None:
+    """The later one took the place of the earlier, unsaid."""
+    path = tmp_path / "train.json"
+    entry = '{"duration": 2, "timestamps": [[0, 1], [1, 2]], "sentences": ["A a.", "B b."]}'
+    path.write_text(f'{{"v1": {entry}, "v2": {entry}, "v1": {entry}}}')
+    with pytest.raises(InputError, match="'v1' stands twice in one object"):
+        read_videos(path)
+
+
 def test_charades_has_a_video_of_untimed_sentences_a_row(tmp_path: Path) -> None:
     path = tmp_path / "Charades_v1_train.csv"
     path.write_text(

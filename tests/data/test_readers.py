@@ -129,12 +129,20 @@ def test_a_start_that_is_no_time_is_refused_without_an_end_too(tmp_path: Path) -
         read_videos(path)
 
 
+@pytest.mark.parametrize("start", ["1:75", "1:-5", "-1:05", "1_000", "0:60:00"])
+def test_what_no_clock_shows_is_no_time(tmp_path: Path, start: str) -> None:
+    with pytest.raises(InputError, match="is no time"):
+        read_videos(written(tmp_path, "mine.csv", f"video,sentence,start_time\na,B.,{start}\n"))
+
+
 def test_a_time_with_a_mark_that_may_be_of_thousands_is_refused(tmp_path: Path) -> None:
     """1,200 seconds were 1.2 and came before 900."""
     head = "video,sentence,start_time\na,B.,{}\na,C.,{}\n"
     path = written(tmp_path, "mine.csv", head.format("900", '"1,200"'))
     with pytest.raises(InputError, match="line 3 has 1,200 under 'start_time', thousands or a decimal"):
         read_videos(path)
+    with pytest.raises(InputError, match="or a decimal point"):
+        read_videos(written(tmp_path, "mine.csv", head.format("10.5", '"1,200"')))
     for first, second, seconds in (("9", "1,200", 1.2), ("900", "0:00:01,200", 1.2), ("900", "901,5", 901.5)):
         (video,) = read_videos(written(tmp_path, "mine.csv", head.format(first, f'"{second}"')))
         assert (seconds, None) in [caption.seconds for caption in video.captions]

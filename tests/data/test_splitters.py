@@ -164,6 +164,33 @@ def test_a_tree_of_other_tokens_is_an_error_that_names_the_sentence() -> None:
         split("He eats.", "trees", TREE.replace(" (CC and) (VP (VBZ drinks))", " (RB well)"))
 
 
+@pytest.mark.parametrize(
+    ("text", "tree", "said"),
+    [
+        # one leaf too few is no missing full stop where a clitic is not parted
+        (
+            "The dog's owner runs home.",
+            "(S (NP (NP (DT The) (NN dog's)) (NN owner)) (VP (VBZ runs) (ADVP (RB home))) (. .))",
+            "has dog's where the caption has dog",
+        ),
+        (
+            "The old dog walks.",
+            "(S (NP (DT A) (JJ red) (NN cat)) (VP (VBZ sits)) (. .))",
+            "has A where the caption has The",
+        ),
+    ],
+)
+def test_a_tree_of_another_caption_is_an_error(text: str, tree: str, said: str) -> None:
+    """Leaves were counted alone, and gold was cut at the wrong word."""
+    with pytest.raises(InputError, match=said):
+        split(text, "trees", tree)
+
+
+def test_leaves_may_be_written_as_the_treebank_writes_them() -> None:
+    tree = "(S (NP (NP A man) (PRN (-LRB- -LRB-) (CD 1\\/2) (-RRB- -RRB-))) (VP (VBZ SAYS) (`` ``) (X hi) ('' '')))"
+    assert split('A man (1/2) says "hi".', "trees", tree) == 'A man (1/2) | says "hi".'
+
+
 def test_a_tree_may_lack_the_full_stop_that_its_caption_was_given() -> None:
     tree = TREE.replace("(. .)", "")
     assert split(with_full_stop(Caption("The man eats and drinks", tree=tree)).text, "trees", tree) == (

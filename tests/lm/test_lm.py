@@ -10,7 +10,7 @@ import torch
 from conftest import STOP, TINY
 
 from swag_af.data.captions.context_set import read_contexts
-from swag_af.data.context import Context
+from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.manifests import read_manifest
@@ -114,6 +114,18 @@ def test_nameless_lines_that_share_a_sentence_are_learnt_or_held_out_together():
     assert len(set(story.values())) == 12
     assert not {story[ids] for ids in corpus.train} & {story[ids] for ids in corpus.held_out}
     assert corpus.held_out
+
+
+def test_captions_dropped_as_foreign_or_broken_are_not_learnt_from():
+    text = "She {} the {} dog."
+    dropped = [
+        DroppedPair(text.format(verb, reason), text.format("sees", reason), reason, f"v{verb}-0", f"v{verb}")
+        for verb, reason in (("feeds", "duplicate"), ("wäscht", "foreign"), ("caf�", "broken_encoding"))
+    ]
+    vocabulary = caption_vocabulary([], dropped, min_count=1)
+    assert {"feeds", "duplicate"} < {*vocabulary.tokens}
+    assert not {"wäscht", "foreign", "broken_encoding"} & {*vocabulary.tokens}
+    assert [pair.video for pair in pairs_of([], dropped, vocabulary)] == ["vfeeds"]
 
 
 def test_corpus_hash_ignores_where_sentences_are_split(contexts_path):

@@ -152,6 +152,12 @@ def test_what_is_said_is_the_comparable_form_of_the_readable_text(spellings, dat
     assert Wording(vocabulary)(ids) == comparable(vocabulary.text(ids))
 
 
+def test_numbers_side_by_side_are_no_single_one() -> None:
+    said = Wording(vocabulary := vocabulary_of("1", "1/2", "11/2", "cups"))
+    one, other = (vocabulary.ids(text.split()) for text in ("1 1/2 cups", "11/2 cups"))
+    assert said(one) == comparable("1 1/2 cups") != said(other) == comparable("11/2 cups")
+
+
 def test_types_that_no_gold_holds_are_in_no_negative(forward):
     usual = {token for row in sample(forward, n=200) for ending in endings_of(row) for token in ending}
     assert {8, 11} <= usual
