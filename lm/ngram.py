@@ -7,10 +7,11 @@ types,
 
     P(w | h) = (c(h w) + T(h) P(w | h')) / (c(h) + T(h)),    h' = h without its first token,
 
-down to a uniform distribution over the types of the other folds. As with the LSTMs, only types that stand in a gold can
-be drawn, of these folds too, so other words are not counted where they follow, only where they precede. Endings are
-drawn from the model as it is, thousands a second: a draw goes down the orders until one keeps it, and takes a token
-that followed there. Texts are tokenised sentence by sentence, and an ending of several sentences is left out.
+down to a uniform distribution over the types of the other folds. Only types that stand in a gold of the other folds can
+be drawn, so other words are not counted where they follow, only where they precede; golds with words that no gold of
+another fold has are kept, where the LSTMs leave them out. Endings are drawn from the model as it is, thousands a
+second: a draw goes down the orders until one keeps it, and takes a token that followed there. Texts are tokenised
+sentence by sentence, and an ending of several sentences is left out.
 
 Such a model knows much by heart. Whole golds of other contexts do not count: a filter that has met a gold as a negative
 avoids it, and finds the gold of a held-out row less often than a guess would.
