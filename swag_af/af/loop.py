@@ -6,6 +6,7 @@ another way, with folds that stay). The randomness of an iteration depends on (s
 where it stopped.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -135,9 +136,18 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
         if made.setdefault(name, one) is not one:
             raise InputError(f"two filters of one schedule are called {name!r}. Give each a name of its own.")
         phases.append((name, one, int(n) if isinstance(n, Integral) else n))
+    name_apart(made)
     if not phases or not all(isinstance(n, int) and n >= 1 for *_, n in phases):
         raise InputError("the schedule is empty, or a phase has no whole number of iterations.")
     return phases
+
+
+def name_apart(made: Mapping[str, Filter]) -> None:
+    """Call filters of one kind as they were typed, such as two encoders: one name in the log would make them one."""
+    kinds = Counter(one.name for one in made.values())
+    for name, one in made.items():
+        if kinds[one.name] > 1 and one.name != name:
+            one.name = name
 
 
 def _rules(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "Rules":

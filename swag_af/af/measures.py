@@ -16,7 +16,11 @@ def accuracy(scores: np.ndarray) -> float:
 
 
 def scores_by_head(filter: Filter, view: View) -> dict[str, np.ndarray]:
-    """(n, m) scores of every head of the filter, the deciding one under the filter's name; some rows at a time."""
+    """(n, m) scores of every head of the filter, the deciding one under the filter's name; some rows at a time.
+
+    By that one a row with a candidate that the filter could not read is a tie, as in audits: nobody wins in it, and
+    nothing is easy.
+    """
     parts = [_heads_of_part(filter, part) for part in parts_of(view)]
     return {head: np.concatenate([part[head] for part in parts]) for head in parts[0]}
 
@@ -25,6 +29,9 @@ def _heads_of_part(filter: Filter, view: View) -> dict[str, np.ndarray]:
     heads = heads_of(filter, view)
     if filter.name not in heads:
         heads[filter.name] = scores_of(filter, view)
+    unscored, scores = getattr(filter, "unscored", None), heads[filter.name]
+    if unscored is not None:
+        heads[filter.name] = np.where((scores == unscored).any(axis=1, keepdims=True), unscored, scores)
     return heads
 
 

@@ -85,7 +85,7 @@ and the swaps of Zellers et al. 2019."""
 
 
 def with_policy(options: AFOptions, policy: str | None) -> AFOptions:
-    """`options` with what the policy sets; InputError when they say otherwise themselves."""
+    """`options` with what the policy sets; InputError where one of these is neither that nor the default."""
     if policy is None:
         return options
     if policy not in POLICIES:
@@ -174,4 +174,6 @@ class FilterOptions(Options):
                 ),
             ]
         )
-        parse_names("--audit", self.audit)
+        names = parse_names("--audit", self.audit)
+        is_idle = bool(self.audit_every) and not names and not self.until_unseen
+        check_faults([(is_idle, f"--audit-every {self.audit_every}: --audit {self.audit} names no filter to audit by")])

@@ -51,8 +51,10 @@ def against_chance(finding: Finding) -> str:
 
 
 def took_part(run: Run, name: str) -> bool:
-    """Whether a filter of this name (without brackets) decided or was logged in the filtering."""
-    return name.partition("[")[0] in {used for record in run.log for used in (record.filter, *record.accuracy)}
+    """Whether a filter of this name, or of one with other settings in brackets, decided or was logged in the
+    filtering."""
+    used = {one.partition("[")[0] for record in run.log for one in (record.filter, *record.accuracy)}
+    return name.partition("[")[0] in used
 
 
 def audit_rows(

@@ -1,10 +1,9 @@
 """The verb `filter`: the loop of `af`, with audits, curve and report made by its `after_iteration` callback."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from swag_af.af.loop import filter_pool
+from swag_af.af.loop import filter_pool, name_apart
 from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
@@ -72,10 +71,7 @@ def _phases(options: FilterOptions, pool: CandidatePool) -> list[tuple[Filter, i
     prepare(made.values(), pool, device=options.device)
     if not options.where.is_remote:
         check_devices(made.values())  # before the run is begun
-    kinds = Counter(one.name for one in made.values())
-    for name, one in made.items():
-        if kinds[one.name] > 1:  # such as two encoders: each is called as it was typed
-            one.name = name
+    name_apart(made)
     return [(made[name], n) for name, n in parse_schedule(options.schedule)]
 
 

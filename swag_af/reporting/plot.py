@@ -206,7 +206,15 @@ def _draw(run: Run, axes: object, colour_of: dict[str, str]) -> None:
         axes.plot(iterations, 100 * values, color=colour, linewidth=0.6, alpha=0.35)
         for part in within_phases(iterations, phases):
             label = label_of(head) if part.start == 0 else None
-            axes.plot(iterations[part], 100 * smooth(values[part]), color=colour, linewidth=2, label=label)
+            marker = "o" if len(values[part]) == 1 else ""  # a line of one point is not seen
+            axes.plot(
+                *(iterations[part], 100 * smooth(values[part])),
+                color=colour,
+                linewidth=2,
+                marker=marker,
+                markersize=4,
+                label=label,
+            )
     axes.axhline(100 * run.chance, color="#777777", linestyle="--", linewidth=1)
     axes.annotate(
         "chance",

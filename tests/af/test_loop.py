@@ -11,6 +11,7 @@ from conftest import FeatureFilter, HashFilter
 from swag_af.af.loop import filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions, FilterOptions
+from swag_af.auditing.summary import took_part
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.pool import CandidatePool
@@ -70,6 +71,15 @@ def test_nan_in_the_features_is_refused_before_any_work(pool_folder, tmp_path):
     with pytest.raises(InputError, match="row 4"):
         filter_pool(CandidatePool.open(copy), FeatureFilter(), AFOptions(n_negatives=3), out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_filters_of_one_kind_are_logged_as_they_were_typed(pool):
+    """They were one filter in the log, whose curve went from the first to the second."""
+    names = ["ngrams[longest=1]", "ngrams[longest=2]"]
+    run = filter_pool(pool, [(name, 1) for name in names], AFOptions(n_negatives=3))
+    assert [(one.filter, list(one.accuracy)) for one in run.log] == [(name, [name]) for name in names]
+    assert all(took_part(run, name) for name in (*names, "ngrams", "ngrams[longest=3]"))
+    assert not took_part(run, "chars")
 
 
 def test_two_filters_of_one_name_are_refused(pool):

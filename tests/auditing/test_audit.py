@@ -259,12 +259,14 @@ def test_by_default_a_run_is_audited_before_and_after(pool_folder: Path, tmp_pat
 
 
 def test_none_audits_nothing(pool_folder: Path, tmp_path: Path) -> None:
-    run_filter(options(pool_folder, tmp_path / "run", audit="none"))
+    run_filter(options(pool_folder, tmp_path / "run", audit="none", audit_every=0))
     assert not (tmp_path / "run" / AUDITS).exists()
+    with pytest.raises(InputError, match="--audit-every 2: --audit none names no filter"):
+        options(pool_folder, tmp_path / "run", audit="none")
 
 
 def test_audits_change_nothing_in_the_run(straight: Run, pool_folder: Path, tmp_path: Path) -> None:
-    run_filter(options(pool_folder, tmp_path / "run", audit="none"))
+    run_filter(options(pool_folder, tmp_path / "run", audit="none", audit_every=0))
     for name in ("start.npy", "log.jsonl", "replacements/0006.npy"):
         assert (tmp_path / "run" / name).read_bytes() == (straight.path / name).read_bytes()
 

@@ -426,6 +426,13 @@ def test_beside_a_gold_that_cannot_be_judged_nothing_is_easy() -> None:
     np.testing.assert_array_equal(run.assignment(), run.assignment(0))
 
 
+def test_wrong_endings_that_cannot_be_judged_are_no_win_for_gold() -> None:
+    """They ranked below gold in the loop, and tied with it in audits."""
+    server = FakeServer(is_right=lambda text: True if "horse" in text else None)
+    run = filter_pool(marked_pool(), judge(server, by="yes"), AFOptions(iterations=2, n_negatives=1))
+    assert [(one.accuracy, one.n_easy) for one in run.log] == [({"judge": 0.5}, 0)] * 2
+
+
 def test_a_run_goes_on_at_the_model_that_began_it_alone(tmp_path: Path) -> None:
     """Two measurements were mixed: the model and the way stand in no setting where the server chooses them."""
     pool, first = marked_pool(), FakeServer(can=replace(READS, model="one"))

@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 
 from swag_af.data.findings import Audits, Finding
 from swag_af.data.run import Iteration, Run
-from swag_af.reporting.plot import curves, ends, first_iterations, plot_run, smooth
+from swag_af.filters.registry import label_of
+from swag_af.reporting.plot import _draw, curves, ends, first_iterations, plot_run, smooth
 
 
 def run_of(filters: list[str], pool) -> Run:
@@ -33,6 +34,13 @@ def test_every_head_is_drawn_where_it_was_measured(pool):
     np.testing.assert_array_equal(found["mlp"][0], [1, 2, 3])
     np.testing.assert_array_equal(found["ensemble"][0], [3])
     np.testing.assert_allclose(found["ensemble"][1], [0.2])
+
+
+def test_a_phase_of_one_iteration_is_seen(pool):
+    axes = Figure().subplots()
+    _draw(run_of(["ensemble", "mlp", "mlp"], pool), axes, {"mlp": "red", "ensemble": "blue"})
+    markers = {line.get_label(): line.get_marker() for line in axes.lines if len(line.get_xdata()) == 1}
+    assert markers[label_of("ensemble")] == "o"
 
 
 def test_phases_begin_where_another_filter_takes_over(pool):
