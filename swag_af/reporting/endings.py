@@ -3,7 +3,10 @@
 Reads only the assigned candidates from the pool's tables, so that memory does not grow with K.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -43,19 +46,20 @@ class Quantity:
 
 def distributions(run: Run) -> str:
     """Histograms of the lengths and features of gold and of its distractors, before and after."""
-    quantities, why_no_features = [_lengths(run)], ""
+    draw, why_no_features = partial(_distribution_chart, filtered=run.matching is None), ""
+    charts = [draw(_lengths(run))]
     try:
-        quantities += _features(run)
+        charts += map(draw, islice(_features(run), MOST_FEATURES))
     except InputError as error:
         why_no_features = str(error)
     return render(
         "distributions",
         iteration=run.n_finished,
-        has_features=len(quantities) > 1,
+        has_features=len(charts) > 1,
         features_told=run.pool.features_told,
         why_no_features=why_no_features,
         matched=run.matching is not None,
-        charts=[_distribution_chart(quantity, filtered=run.matching is None) for quantity in quantities],
+        charts=charts,
     )
 
 
@@ -64,34 +68,31 @@ def _lengths(run: Run) -> Quantity:
     return Quantity("Length, tokens", before[:, 0], before[:, 1:], after[:, 1:], is_count=True)
 
 
-def _features(run: Run) -> list[Quantity]:
+def _features(run: Run) -> Iterator[Quantity]:
     """Every feature that differs within a row; features of the context alone do not, and lengths are shown already.
 
-    Raises InputError where features are computed on demand and cannot be computed here.
+    One at a time is in memory. Raises InputError where they are computed on demand and cannot be computed here.
     """
-    if "features" not in run.pool.tables:
-        return []
-    before, after = (
-        _gathered(run.pool, "features", a).astype(float) for a in (run.start, run.assignment())
-    )  # (N, A, F)
-    found = []
-    for i, name in enumerate(run.pool.feature_names):
-        here, there = before[:, :, i], after[:, :, i]
-        differs = (here != here[:, :1]).any() or (there != there[:, :1]).any()
-        if differs and name != "ending_length":
-            found.append(Quantity(_title(name), here[:, 0], here[:, 1:], there[:, 1:]))
-    return found[:MOST_FEATURES]
+    for i, name in enumerate(run.pool.feature_names if "features" in run.pool.tables else ()):
+        if name == "ending_length":
+            continue
+        before, after = (
+            _gathered(run.pool, "features", a, i).astype(float) for a in (run.start, run.assignment())
+        )  # (N, A)
+        if (before != before[:, :1]).any() or (after != after[:, :1]).any():
+            yield Quantity(_title(name), before[:, 0], before[:, 1:], after[:, 1:])
 
 
 def _title(feature: str) -> str:
     return FEATURE_TITLES.get(feature, feature[:1].upper() + feature[1:].replace("_", " "))
 
 
-def _gathered(pool: CandidatePool, table: str, assignment: np.ndarray) -> np.ndarray:
-    """The values of `table` at `assignment` (N, A), read a block of rows at a time."""
+def _gathered(pool: CandidatePool, table: str, assignment: np.ndarray, feature: int | None = None) -> np.ndarray:
+    """(N, A) the values of `table` at `assignment` (N, A), or one feature of each, read a block of rows at a time."""
     starts = range(0, len(assignment), ROWS_AT_ONCE)
     rows = [np.arange(at, min(at + ROWS_AT_ONCE, len(assignment))) for at in starts]
-    return np.concatenate([pool.gather(table, some, assignment[some]) for some in rows])
+    blocks = (pool.gather(table, some, assignment[some]) for some in rows)
+    return np.concatenate([block if feature is None else block[:, :, feature] for block in blocks])
 
 
 def _distribution_chart(quantity: Quantity, *, filtered: bool) -> str:
