@@ -298,11 +298,13 @@ def score_in_parts(filter: Filter, view: View) -> np.ndarray:
 
 def score_questions(filter: Filter, view: View) -> np.ndarray:
     """`score_in_parts` of whole questions, a row each: one with a candidate that the filter could not read is a tie."""
-    scores = score_in_parts(filter, view)
+    return with_ties(filter, score_in_parts(filter, view))
+
+
+def with_ties(filter: Filter, scores: np.ndarray) -> np.ndarray:
+    """`scores` (n, m), all the same in a row of which the filter could not read a candidate."""
     unscored = getattr(filter, "unscored", None)
-    if unscored is not None:
-        scores[(scores == unscored).any(axis=1)] = 0
-    return scores
+    return scores if unscored is None else np.where((scores == unscored).any(axis=1, keepdims=True), 0.0, scores)
 
 
 def parts_of(view: View) -> list[View]:

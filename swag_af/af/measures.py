@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from swag_af.data.pool.view import View
-from swag_af.filters.contract import Filter, heads_of, parts_of, scores_of
+from swag_af.filters.contract import Filter, heads_of, parts_of, scores_of, with_ties
 
 
 def accuracy(scores: np.ndarray) -> float:
@@ -29,9 +29,7 @@ def _heads_of_part(filter: Filter, view: View) -> dict[str, np.ndarray]:
     heads = heads_of(filter, view)
     if filter.name not in heads:
         heads[filter.name] = scores_of(filter, view)
-    unscored, scores = getattr(filter, "unscored", None), heads[filter.name]
-    if unscored is not None:
-        heads[filter.name] = np.where((scores == unscored).any(axis=1, keepdims=True), unscored, scores)
+    heads[filter.name] = with_ties(filter, heads[filter.name])
     return heads
 
 

@@ -280,12 +280,10 @@ def _without_key(content: bytes, key: str, *, is_error: bool) -> bytes:
     """A reply without the key; one that is a word is taken out of errors alone, where it stands as it was sent."""
     if len(key) >= _SECRET:
         return content.replace(key.encode(), b"[key]")
+    if not (key and is_error):
+        return content
     sent = rb"(?i:bearer\s+|key[\"'\\]*\s*[:=]\s*[\"'\\]*)"
-    return (
-        re.sub(rb"(%s)%s(?![\w-])" % (sent, re.escape(key.encode())), rb"\1[key]", content)
-        if key and is_error
-        else content
-    )
+    return re.sub(rb"(%s)%s(?![\w-])" % (sent, re.escape(key.encode())), rb"\1[key]", content)
 
 
 def _listed(content: bytes) -> Reply:
