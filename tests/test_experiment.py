@@ -385,6 +385,17 @@ def test_a_command_that_fails_ends_all_with_one_line(tiny: Setting, tmp_path: Pa
     assert "$ swag-af contexts" in (setting.out / "logs/contexts.log").read_text(encoding="utf-8")
 
 
+def test_processes_that_share_the_work_keep_logs_of_their_own(tmp_path: Path) -> None:
+    whole = Setting(TINY, tmp_path / "out", tmp_path / "data")
+    shares = [(replace(whole, parts=(part,)), None) for part in (0, 1)]
+    shares += [(replace(whole, parts=(0,), arms=("main",)), None), (whole, (0, 2)), (whole, (1, 2)), (whole, None)]
+    for setting, part in shares:
+        running.run_steps(setting, ["filter"], {}, lambda words, folder, output: 0, part)
+    logs = sorted(path.name for path in (whole.out / "logs").iterdir())
+    assert len(logs) == len(shares)
+    assert "filter.main.parts-0.log" in logs
+
+
 @pytest.mark.parametrize("size", SIZES.values(), ids=lambda size: size.name)
 def test_every_command_is_one_that_the_verbs_understand(size: Size) -> None:
     setting = Setting(size, Path("out"), Path("data"), encoder=Path("model"))

@@ -102,9 +102,11 @@ def _run(setting: Setting, name: str, command: Command, log: Path, start: Start)
 
 @contextmanager
 def _step(setting: Setting, name: str, part: Part | None) -> Iterator[Path]:
-    """The log of a step, of each process its own, and a line on its seconds."""
+    """The log of a step, of each process that has its own share of the work, and a line on its seconds."""
     started = time.perf_counter()
-    yield setting.out / "logs" / (f"{name}.{part[0] + 1}-of-{part[1]}.log" if part else f"{name}.log")
+    share = [f"parts-{'-'.join(map(str, setting.parts))}"] if setting.parts else []
+    share += [f"{part[0] + 1}-of-{part[1]}"] if part else []
+    yield setting.out / "logs" / ".".join([name, *setting.arms, *share, "log"])
     print(f"{name}: done, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
 
 
