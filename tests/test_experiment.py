@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import re
 import shutil
@@ -15,11 +16,12 @@ from typing import Any, TextIO
 import numpy as np
 import pytest
 import scipy.stats
-from experimenting import command, released, running, starts
+from experimenting import command, nested, released, results, running, starts
 from experimenting.curves import growth_of_jump, jump_of, slope_of
 from experimenting.findings import Hits, change, difference, joined, over_parts
 from experimenting.growth import growth_cells, nested_rows, wide_cells
 from experimenting.nested import nested_found
+from experimenting.phases import told_wider
 from experimenting.pools import dealt_rows, make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import CAME, HEADER, LETTERS, OUT, of_both, one_a_group, read_sheet, write_questions
@@ -27,7 +29,7 @@ from experimenting.record import RECORD, as_lines, figures_of, is_whole, keep_ru
 from experimenting.released import largest, measure_released, released_found
 from experimenting.repeats import change_of_means, luck_of, mean_of
 from experimenting.results import RESULTS, collect, read_results, shown
-from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Size
+from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Arm, Size
 from experimenting.starts import (
     CAPITAL,
     N_DRAWN,
@@ -254,6 +256,49 @@ def test_growth_of_the_jump_is_the_slope_of_the_obvious_fit(seed: int) -> None:
     assert made["high"] - made["value"] == pytest.approx(scipy.stats.t.ppf(0.975, 7) * expected.stderr)
     assert growth_of_jump(jumps[:3]) is None
     assert growth_of_jump([one | {"contexts": 1000} for one in jumps]) is None
+
+
+def test_draws_that_agree_by_luck_are_told_with_the_errors_of_their_curves() -> None:
+    draws = [[(0.01, 0.012), (0.03, 0.01)], [(0.02, 0.01), (0.04, 0.01)]]
+    found = nested._in_twice_as_many([1000, 2000], draws)
+    assert found["each"] == pytest.approx([0.02, 0.02])
+    assert found["error"] == pytest.approx(math.sqrt(0.012**2 + 3 * 0.01**2) / 2)
+    assert told_wider(found) == "+2.0 (+2.0 to +2.0; by the errors over iterations -0.1 to +4.1)"
+    assert told_wider(found | {"low": -0.05, "high": 0.09}) == "+2.0 (-5.0 to +9.0)"
+    assert nested._more({0: (0.01, 0.1)}, {0: (0.04, 0.1), 1: (0.1, 0.1)})["each"] == pytest.approx([0.03])
+    assert nested._more({}, {1: (0.1, 0.1)}) == {}
+
+
+def test_the_curves_of_all_arms_are_told(tiny: Setting) -> None:
+    collected = read_results(tiny.out / RESULTS)
+    told = document(collected).partition("The curves of the other arms")[2].partition("###")[0]
+    assert f"`{DEALT}-fixed`: " in told
+    found = collected["ensemble"][f"{DEALT}-fixed"]
+    assert found["runs"] == [f"runs/{DEALT}-fixed-0", f"runs/{DEALT}-fixed-1"]
+    alone = Arm("mlp-only", "the MLP alone", "mlp:{all}", 2)
+    size = replace(TINY, arms=(*TINY.arms, alone))
+    run = kept_run(tiny, "runs/main-0")
+    assert run is not None
+    mine = [replace(run, name=f"runs/mlp-only-{part}", filters=["mlp"] * len(run.filters)) for part in (0, 1)]
+    made = results._alone(replace(tiny, size=size), mine)
+    assert made["mlp-only"]["ends"]["each"] == pytest.approx([run.accuracy[-size.window :].mean()] * 2)
+
+
+def test_a_size_with_a_seed_of_its_own_has_other_contexts_and_runs() -> None:
+    of = {seed: commands(Setting(replace(PAPER, seed=seed), Path("out"), Path("data"))) for seed in (0, 10)}
+    for step in ("generate", "filter"):
+        mine, other = ([one.words for one in of[seed][step] if "parts/3" in one.words] for seed in (0, 10))
+        seeds = [[int(words[words.index("--seed") + 1]) for words in one] for one in (mine, other)]
+        assert seeds[0]
+        assert [seed + 10 for seed in seeds[0]] == seeds[1]
+    assert of[0]["train-lm"] == of[10]["train-lm"]
+
+
+def test_steps_of_released_questions_wait_for_the_part_that_is_released() -> None:
+    whole = Setting(PAPER, Path("out"), Path("data"))
+    assert not command.out_of_reach(whole)
+    assert {"release", "reading", "fourway"} <= command.out_of_reach(replace(whole, parts=(1, 3)))
+    assert not {"release", "reading", "fourway"} & command.out_of_reach(replace(whole, parts=(0, 2)))
 
 
 def test_runs_that_differ_in_the_seed_alone_say_what_chance_does(tiny: Setting) -> None:
@@ -993,7 +1038,12 @@ def test_a_size_of_its_own_is_written_beside_its_introduction(tiny: Setting, tmp
     assert page.read_text(encoding="utf-8") == f"# Words\n\n{BEGIN}\n{made}{END}\n"
     for line in (line for line in made.splitlines() if line.startswith("![")):
         assert (page.parent / line.partition("](")[2].rstrip(")")).exists()
-    assert not (page.parent / "record").exists()
+    kept = sorted(path.relative_to(tiny.out) for path in (tiny.out / RECORD).rglob("*.json*"))
+    assert sorted(path.relative_to(page.parent) for path in (page.parent / RECORD).rglob("*.json*")) == kept
+    logs = {path.name: path.read_text(encoding="utf-8") for path in (page.parent / "logs").iterdir()}
+    assert {"train-lm.log", "filter.log", "audit.log"} <= set(logs)
+    assert "$ swag-af filter pool --out big " in logs["filter.log"]
+    assert not any(str(tiny.data) in log or str(tiny.out) in log or "/s, " in log for log in logs.values())
 
 
 def test_what_is_said_in_words_quotes_the_tables() -> None:

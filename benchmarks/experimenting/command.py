@@ -15,10 +15,10 @@ from experimenting.record import RECORD, as_lines
 from experimenting.released import measure_released
 from experimenting.repeats import measure_repeats, repeats_seconds
 from experimenting.results import RESULTS, collect, read_results, shown
-from experimenting.running import Work, print_plan, run_steps
+from experimenting.running import LOGS, Work, print_plan, run_steps, told_log
 from experimenting.sizes import BIG, BIGGER, PAPER, SIZES, TINY
 from experimenting.starts import measure_starts, starts_seconds
-from experimenting.steps import Setting, with_hidden
+from experimenting.steps import RELEASED, Setting, with_hidden
 from experimenting.tables import BEGIN, END, document, with_part
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.files import write_text
@@ -68,6 +68,8 @@ ORDER = (
 
 OF_PARTS = {"pool": (BIG, BIGGER), "joined": (BIG,), "repeats": (BIG, BIGGER)}
 """Steps that need several parts, or all: the runs whose parts they need."""
+OF_RELEASED = ("release", "reading", "fourway")
+"""Steps that need the run whose questions are released."""
 
 
 def main() -> None:
@@ -82,8 +84,7 @@ def main() -> None:
             tuple(options.parts),
             tuple(options.arms),
         )
-        made = [step for step, arms in OF_PARTS.items() if set(arms) & set(setting.together())]
-        steps = [step for step in ORDER if step in options.steps and (step in made or step not in OF_PARTS)]
+        steps = [step for step in ORDER if step in options.steps and step not in out_of_reach(setting)]
         if options.dry_run:
             print_plan(setting, steps, {name: seconds(setting) for name, seconds in FORECASTS.items()})
         elif options.write_docs:
@@ -98,10 +99,16 @@ def main() -> None:
         sys.exit(2)
 
 
+def out_of_reach(setting: Setting) -> set[str]:
+    """Steps that need runs or parts which are not worked on."""
+    made = set(setting.together())
+    steps = {step for step, arms in OF_PARTS.items() if not made & set(arms)}
+    return steps if RELEASED in setting.run_names() else steps | set(OF_RELEASED)
+
+
 def write_docs(setting: Setting, docs: Path) -> None:
-    """The figures, pictures and tables of the experiment into the documents: those of the size `paper` into RESULTS,
-    with the record, which is made part by part; those of others into a folder of their own, below the words of its
-    README."""
+    """The figures, pictures and tables of the experiment into the documents, with the record and the logs: those of the
+    size `paper` into RESULTS, those of others into a folder of their own, below the words of its README."""
     if not (setting.out / RESULTS).exists():
         raise InputError(f"{setting.out / RESULTS}: not there. Run the step `results` first.")
     results = shown(read_results(setting.out / RESULTS))
@@ -113,8 +120,9 @@ def write_docs(setting: Setting, docs: Path) -> None:
         raise InputError(f"{page}: has no place for the tables. Write the lines {BEGIN} and {END} below its words.")
     whole = with_part(text, document(results, pictures))
     write_text(folder / RESULTS, as_lines(results))
-    if is_main:
-        shutil.copytree(setting.out / RECORD, folder / RECORD, dirs_exist_ok=True)
+    shutil.copytree(setting.out / RECORD, folder / RECORD, dirs_exist_ok=True)
+    for log in sorted((setting.out / LOGS).glob("*.log")):
+        write_text(folder / LOGS / log.name, told_log(setting, log.read_text(encoding="utf-8")))
     draw(results, folder)
     write_text(page, whole)
 

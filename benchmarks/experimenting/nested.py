@@ -40,12 +40,20 @@ def nested_found(setting: Setting) -> dict[str, Any]:
     rows = [_of_number(setting, n, {draw: run for (of, draw), run in runs.items() if of == n}) for n in counts]
     made: dict[str, Any] = {"rows": rows}
     if len(counts) > 1:
-        jumps = [dict(zip(row["draws"], row["jump"]["each"], strict=True)) for row in rows]
+        jumps = [_by_draw(row) for row in rows]
         whole = [draw for draw in jumps[-1] if all(draw in of for of in jumps)]
         made["more"] = [_more(of, jumps[-1]) | {"contexts": n} for n, of in zip(counts, jumps[:-1], strict=False)]
         made["lead more"] = _lead_more(rows)
         made["in twice as many"] = _in_twice_as_many(counts, [[of[draw] for of in jumps] for draw in whole])
     return made if rows else {}
+
+
+_Jump = tuple[float, float]
+"""A jump, and its standard error over iterations."""
+
+
+def _by_draw(row: dict[str, Any]) -> dict[int, _Jump]:
+    return dict(zip(row["draws"], zip(row["jump"]["each"], row["errors"], strict=True), strict=True))
 
 
 def _runs(setting: Setting) -> dict[tuple[int, int], dict[str, Any]]:
@@ -116,13 +124,22 @@ def _lead_more(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"contexts": [asked[0]["rows"], asked[-1]["rows"]], "by moment": more}
 
 
-def _more(fewer: dict[int, float], most: dict[int, float]) -> dict[str, Any]:
+def _more(fewer: dict[int, _Jump], most: dict[int, _Jump]) -> dict[str, Any]:
     """How much larger the jump is in the most contexts, over the draws that both have."""
-    both = [draw for draw in most if draw in fewer]
-    return over_parts([most[draw] - fewer[draw] for draw in both]) if both else {}
+    return _over_draws([-1.0, 1.0], [[fewer[draw], most[draw]] for draw in most if draw in fewer])
 
 
-def _in_twice_as_many(counts: Sequence[int], draws: Sequence[Sequence[float]]) -> dict[str, Any]:
+def _in_twice_as_many(counts: Sequence[int], draws: Sequence[Sequence[_Jump]]) -> dict[str, Any]:
     """The slope of each draw's jumps for twice the contexts, by least squares, over the draws; empty for none."""
     x = np.log2(counts) - np.log2(counts).mean()
-    return over_parts([float(x @ np.array(jumps) / (x @ x)) for jumps in draws]) if draws else {}
+    return _over_draws(x / (x @ x), draws)
+
+
+def _over_draws(weights: Sequence[float] | np.ndarray, draws: Sequence[Sequence[_Jump]]) -> dict[str, Any]:
+    """The sum of each draw's jumps with `weights`, over the draws, and the standard error of their mean that the errors
+    over iterations alone would give; empty for no draw."""
+    if not draws:
+        return {}
+    values, errors = np.moveaxis(np.array(draws), 2, 0)  # (draws, jumps) each
+    of_mean = float(np.sqrt(((weights * errors) ** 2).sum())) / len(draws)
+    return over_parts([float(one) for one in values @ np.array(weights)]) | {"error": of_mean}

@@ -148,7 +148,7 @@ def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
     if found["main"]["later slopes"]:
         figures["later slopes"] = "without the iterations of the jump"
     rows: Rows = [("run, its seed and part", *figures.values(), "the ensemble's last iterations, %")]
-    for name in ("main", *(name for name in found if name != "main")):
+    for name in (name for name in ("main", "bigger", "big", *POOLS) if name in found):
         told = found[name]
         for i, run in enumerate(told["runs"]):
             cells = [_told_error(told[one][i]) for one in figures]
@@ -160,7 +160,42 @@ def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
         for name, one in results.get("begun", {}).items()
     ]
     told = ["", f"Not finished, and in no table: {' '.join(begun)}"] if begun else []
-    return ["Seed by seed, with one standard error over iterations:", "", *markdown_table(rows), *told]
+    seeds = ["Seed by seed, with one standard error over iterations:", "", *markdown_table(rows), *told]
+    return [*seeds, *_other_curves(results)]
+
+
+def _other_curves(results: Mapping[str, Any]) -> list[str]:
+    """Jump, slope and end of the curves of all other arms, an arm a line."""
+    known = ("main", "bigger", "big", *POOLS)
+    rows: Rows = [
+        (
+            "arm",
+            "runs",
+            "jump, points",
+            "slope of the second filter, points in ten iterations",
+            "its last iterations, %",
+        )
+    ]
+    for name, one in results["ensemble"].items():
+        if name not in known:
+            several = len(one["runs"]) > 1
+            jumps = ", ".join(map(_told_error, one["jumps"])) + (f"; {told_change(one['jump'])}" if several else "")
+            slope = told_change(one["slope"]) if several else _told_error(one["slopes"][0])
+            end = told_level(one["levels"]["ensemble ends"])
+            rows.append((_told_arm(results, name), f"{len(one['runs'])}", jumps, slope, end))
+    for name, one in results.get("one filter", {}).items():
+        rows.append((_told_arm(results, name), f"{len(one['runs'])}", "one filter alone", "", told_level(one["ends"])))
+    if len(rows) < 2:
+        return []
+    title = (
+        "The curves of the other arms: jumps run by run, with one standard error over iterations, then their mean over "
+        "the parts; slopes and ends over the parts, of a single run with its standard error and over contexts."
+    )
+    return ["", title, "", *markdown_table(rows)]
+
+
+def _told_arm(results: Mapping[str, Any], name: str) -> str:
+    return f"`{name}`: {results['arms'][name]['about']}"
 
 
 def _beside(begun: Mapping[str, Any]) -> str:
@@ -226,7 +261,7 @@ def nested_jumps(results: Mapping[str, Any], picture: str) -> list[str]:
         "",
         *markdown_table(rows),
     ]
-    more = [f"{told_change(one)} than in {one['contexts']:,}" for one in found.get("more", []) if "value" in one]
+    more = [f"{told_wider(one)} than in {one['contexts']:,}" for one in found.get("more", []) if "value" in one]
     if more:
         lines += ["", f"In the most contexts the jump is larger by {', '.join(more)} points, paired by draw."]
     if lead := found.get("lead more"):
@@ -234,8 +269,18 @@ def nested_jumps(results: Mapping[str, Any], picture: str) -> list[str]:
         told = ", ".join(f"{when} {told_change(lead['by moment'][when])}" for when in asked)
         lines += ["", f"Fresh ensemble less fresh MLP, in {many:,} contexts less in {few:,}, paired by draw: {told}."]
     if twice := found.get("in twice as many"):
-        lines += ["", f"In twice as many it is {told_change(twice)} points larger, by a line through each draw."]
+        lines += ["", f"In twice as many it is {told_wider(twice)} points larger, by a line through each draw."]
     return lines
+
+
+def told_wider(over: Mapping[str, Any]) -> str:
+    """A mean over draws with its interval and, where the draws agree better than their curves' errors would have it, by
+    two standard errors over iterations as well."""
+    value, error = over["value"], over.get("error", 0.0)
+    if over.get("low") is None or value - 2 * error >= over["low"]:
+        return told_change(over)
+    by_iterations = f"{told_points(value - 2 * error)} to {told_points(value + 2 * error)}"
+    return f"{told_change(over)[:-1]}; by the errors over iterations {by_iterations})"
 
 
 def is_drawn(found: Mapping[str, Any]) -> bool:

@@ -32,15 +32,13 @@ from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
 from experimenting.starts import FOLDER as STARTS
 from experimenting.starts import capitals_in_swag, start_cells, starts_found
-from experimenting.steps import DEALT, DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells
+from experimenting.steps import DEALT, DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells, without_places
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json
 from swag_af.data.logs import read_log
 
 RESULTS = "results.json"
-OF_FIGURE_2 = (BIG.name, BIGGER.name, "main", DOUBLE, WEAK, DEALT)
-"""The arms whose curves are told phase by phase, or run by run."""
 DIGITS = 5
 
 
@@ -65,6 +63,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "parts": {part: _inputs(kept) for part, kept in kept_parts(setting).items()},
         "curves": {run.name: curve_of(run, setting.size.window, found(run, "mlp", 0)) for run in runs},
         "ensemble": _ensemble(setting, runs),
+        "one filter": _alone(setting, runs),
         "begun": _begun(setting, runs),
         "by number": _by_number(setting, runs),
         "nested": nested,
@@ -97,8 +96,7 @@ def told_commands(setting: Setting) -> dict[str, list[str]]:
     """The commands of every step, with DATA and ENCODER for what lies elsewhere."""
     made = {}
     for step, listed in commands(setting).items():
-        lines = [f"swag-af {' '.join(one.words)}".replace(str(setting.data), "DATA") for one in listed]
-        made[step] = [line.replace(str(setting.encoder), "ENCODER") for line in lines]
+        made[step] = [without_places(setting, f"swag-af {' '.join(one.words)}") for one in listed]
     return made
 
 
@@ -108,16 +106,29 @@ def _inputs(kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ensemble(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
-    """Of every arm with both phases, run by run: jump and slope from the log, and over the parts that are finished; of
-    a run that is not, nothing."""
+    """Of every arm whose second phase begins where that of the main runs does, run by run: jump and slope from the log,
+    and over the parts that are finished; of a run that is not, nothing."""
     made = {}
     together = [arm.name for arm in setting.size.together]
     arm_of = {name: arm.name for name, arm in _arms(setting).items()}
     arms = [*together, *(arm.name for arm in setting.size.arms if not arm.seed)]
-    for name in (name for name in arms if name in OF_FIGURE_2):
+    for name in arms:
         mine = [run for run in runs if arm_of[run.name] == name and run.is_finished and len(set(run.filters)) > 1]
         if mine:
             made[name] = _phases(setting, mine)
+    return made
+
+
+def _alone(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
+    """Of every arm with one filter from the first iteration to the last: its last iterations, run by run and over the
+    parts that are finished."""
+    made: dict[str, Any] = {}
+    for arm in setting.size.arms:
+        names = {f"runs/{arm.name}-{part}" for part in setting.size.parts_of(arm)}
+        mine = [run for run in runs if run.name in names and run.is_finished and len(set(run.filters)) == 1]
+        if mine and not arm.seed:
+            first = len(mine[0].filters) - setting.size.window + 1
+            made[arm.name] = {"runs": [run.name for run in mine], "ends": _level(setting.size.window, mine, first)}
     return made
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TextIO
 
 from experimenting.record import FOURWAY, RECORD, is_kept, is_whole, whole_run
-from experimenting.steps import PER_RUN, Command, Setting, commands, shares, total_of
+from experimenting.steps import PER_RUN, Command, Setting, commands, shares, total_of, without_places
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
+from swag_af.data.locks import alone
 from swag_af.data.logs import read_log
 from swag_af.data.scale import Part
 
@@ -22,6 +23,8 @@ Work = Callable[[Setting], None]
 Start = Callable[[Sequence[str], Path, TextIO], int]
 
 ENVIRONMENT = Path(RECORD) / "environment.jsonl"
+LOGS = "logs"
+"""The folder of what the commands said."""
 
 PACKAGES = ("swag-af", "torch", "numpy", "scikit-learn", "scipy", "fasttext", "transformers")
 
@@ -44,7 +47,7 @@ def run_steps(
         raise InputError(f"--shard: {', '.join(others)} cannot be shared. Give --steps, of {', '.join(PER_RUN)}.")
     mine = shares(setting, part[1])[part[0]] if part else None
     setting.out.mkdir(parents=True, exist_ok=True)
-    (setting.out / "logs").mkdir(exist_ok=True)
+    (setting.out / LOGS).mkdir(exist_ok=True)
     if set(wanted) != {"results"}:
         _write_environment(setting, wanted)
     by_name = commands(setting)
@@ -69,12 +72,23 @@ def in_a_process(words: Sequence[str], folder: Path, output: TextIO) -> int:
             for line in process.stdout:
                 output.write(line)
                 output.flush()
-                if "/s, " in line:  # a line of progress
+                if is_progress(line):
                     print(f"  {line.rstrip()}", file=sys.stderr, flush=True)
             return process.wait()
         finally:
             process.terminate()
             signal.signal(signal.SIGTERM, before)
+
+
+def is_progress(line: str) -> bool:
+    """Whether a line of a command says how far it is."""
+    return "/s, " in line
+
+
+def told_log(setting: Setting, log: str) -> str:
+    """What a `log` says, without lines of progress, and with the names that results have for what lies elsewhere."""
+    lines = [line for line in log.splitlines() if not is_progress(line)]
+    return without_places(setting, "\n".join([*lines, ""]))
 
 
 def _run(setting: Setting, name: str, command: Command, log: Path, start: Start) -> None:
@@ -106,15 +120,17 @@ def _step(setting: Setting, name: str, part: Part | None) -> Iterator[Path]:
     started = time.perf_counter()
     share = [f"parts-{'-'.join(map(str, setting.parts))}"] if setting.parts else []
     share += [f"{part[0] + 1}-of-{part[1]}"] if part else []
-    yield setting.out / "logs" / ".".join([name, *setting.arms, *share, "log"])
+    yield setting.out / LOGS / ".".join([name, *setting.arms, *share, "log"])
     print(f"{name}: done, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
 
 
 def _write_environment(setting: Setting, wanted: Sequence[str]) -> None:
     """A line more in the record: commit, versions and machine of what measures, and when."""
     path = setting.out / ENVIRONMENT
-    kept = [line for _, line in read_log(path)] if path.exists() else []
-    write_jsonl(path, [*kept, environment() | {"size": setting.size.name, "steps": list(wanted)}])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with alone(path, is_told=False):
+        kept = [line for _, line in read_log(path)] if path.exists() else []
+        write_jsonl(path, [*kept, environment() | {"size": setting.size.name, "steps": list(wanted)}])
 
 
 def environment() -> dict[str, object]:

@@ -191,7 +191,7 @@ def _generate(setting: Setting, part: int, variant: str) -> Command:
     smaller = {DOUBLE: f"parts/{part}", MANY: f"parts/{part}-{DOUBLE}"}
     reuse = ("--reuse", smaller[variant]) if variant in smaller else ()
     limit = str(TIMES.get(variant, 1) * n)
-    which = ("--folds", str(part), "--limit", limit, "--limit-by", "video", "--seed", str(part))
+    which = ("--folds", str(part), "--limit", limit, "--limit-by", "video", "--seed", str(size.seed + part))
     features = "lazy" if variant == MANY else size.features
     what = ("--n-negatives", str(size.n_candidates - 1), "--features", features, *reuse)
     words = ("generate", "contexts.jsonl", "--lms", models_of(variant), "--out", out, *which, *what)
@@ -262,9 +262,9 @@ def _filters(setting: Setting) -> Iterator[Command]:
     size = setting.size
     main = size.arms[0]
     for arm in setting.together():
-        yield _filter(pool_of_all(arm.pool), arm.name, size, main, arm.seed, rows_of(size, arm))
+        yield _filter(pool_of_all(arm.pool), arm.name, size, main, size.seed + arm.seed, rows_of(size, arm))
     for out, arm, part in setting.runs():
-        yield _filter(setting.pool_of(arm, part), out, size, arm, part + arm.seed, rows_of(size, arm))
+        yield _filter(setting.pool_of(arm, part), out, size, arm, size.seed + part + arm.seed, rows_of(size, arm))
 
 
 def pool_of_all(variant: str) -> str:
@@ -359,6 +359,14 @@ def _release(setting: Setting, out: str, *which: str) -> Command:
     how = ("--n-distractors", "3", "--audit", "none", "--formats", "jsonl")
     words = ("release", RELEASED, "--out", out, *which, *how)
     return Command(words, 20 + rows_of(setting.size, setting.size.arms[0]) / 200, made=out, needs=RELEASED)
+
+
+def without_places(setting: Setting, text: str) -> str:
+    """The text with DATA, ENCODER and OUT for what lies elsewhere."""
+    places = {setting.data: "DATA", setting.encoder: "ENCODER", setting.out.resolve(): "OUT"}
+    for place, name in places.items():
+        text = text.replace(str(place), name) if place else text
+    return text
 
 
 def total_of(made: Sequence[Command]) -> float:
