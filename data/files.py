@@ -217,13 +217,15 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(as_told(text), encoding="utf-8")
 
 
-def check_apart(flag: str, path: Path, others: Iterable[Path | None]) -> None:
-    """Raise InputError where what `flag` names would replace one of the files `others`, or lie in one of these folders;
-    None is nothing."""
+def check_apart(flag: str, path: Path, others: Iterable[Path | None], *, written: Iterable[Path | None] = ()) -> None:
+    """Raise InputError where what `flag` names would replace one of the files `others`, or lie in one of these folders,
+    or be one of those that are `written` besides; None is nothing."""
     place = path.resolve()
-    for other in (one.resolve() for one in others if one is not None):
-        if place == other or (other.is_dir() and other in place.parents):
-            raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
+    read = [one.resolve() for one in others if one is not None]
+    if any(place == one or (one.is_dir() and one in place.parents) for one in read) or place in {
+        one.resolve() for one in written if one is not None
+    }:
+        raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
 
 
 def write_json(path: Path, value: object) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.options import EngineOptions, worker_faults
 from swag_af.data.errors import Options, check_faults
 from swag_af.data.scale import Part, parse_part
 from swag_af.data.urls import RECORDS_ONLY
@@ -120,7 +120,7 @@ class TrainLMOptions(Options):
         check_faults(
             [
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
-                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                *worker_faults(self.workers, self.where),
             ]
         )
 
@@ -236,7 +236,7 @@ class GenerateOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        optional = ("limit", "shard_rows", "workers", "live_rows")
+        optional = ("limit", "shard_rows", "live_rows")
         whole = ("n_negatives", "min_tokens", "max_draws", *(n for n in optional if getattr(self, n) is not None))
         check_faults(
             [
@@ -245,6 +245,7 @@ class GenerateOptions(Options):
                     self.max_tokens < self.min_tokens,
                     f"--max-tokens {self.max_tokens}: below --min-tokens {self.min_tokens}",
                 ),
+                *worker_faults(self.workers, self.where),
                 (self.shard is not None and self.part is None, f"--shard {self.shard}: write I/N, I from 1 to N"),
                 (self.limit is None and self.limit_by != "context", "--limit-by: only with --limit"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
@@ -292,7 +293,7 @@ class FeaturesOptions(Options):
         super().__post_init__()
         check_faults(
             [
-                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                *worker_faults(self.workers, self.where),
                 (self.lms is not None and self.scorer != "lstm", f"--lms {self.lms}: goes with --scorer lstm alone"),
             ]
         )

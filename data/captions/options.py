@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.options import EngineOptions, worker_faults
 from swag_af.data.errors import Options, check_faults
 
 
@@ -129,6 +129,6 @@ class ContextsOptions(Options):
             [
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (not self.columns.sentence_column, "--sentence-column: a caption needs one"),
-                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                *worker_faults(self.workers, self.where),
             ]
         )

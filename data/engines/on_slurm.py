@@ -116,7 +116,7 @@ def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
     settings = {plain.get(k, f"slurm_{k}"): int(v) if v.isdecimal() else v for k, v in named.items()}
     asked = {"cpus_per_task": cores, "name": "swag-af", "timeout_min": MINUTES, "slurm_array_parallelism": workers}
     if engine.gpus_per_task:
-        asked["gpus_per_node"] = max(1, round(engine.gpus_per_task))
+        asked["gpus_per_node"] = int(engine.gpus_per_task)
     try:
         executor.update_parameters(**asked | settings)
     except (AssertionError, NameError) as error:

@@ -49,6 +49,10 @@ class EngineOptions(Options):
                     f"--gpus-per-task {self.gpus_per_task:g}: above 1 a whole number, for no GPU is shared then",
                 ),
                 (self.gpus_per_task > 0 and not self.is_remote, "--gpus-per-task is for --engine ray and slurm"),
+                (
+                    self.kind == "slurm" and 0 < self.gpus_per_task < 1,
+                    f"--gpus-per-task {self.gpus_per_task:g}: Slurm gives whole GPUs to a task. Say 1",
+                ),
                 *((True, f"--slurm {one}: not NAME=VALUE") for one in wrong),
                 *(
                     (True, f"--slurm {one}: {one.partition('=')[0]} is a whole number from 1 on")
@@ -76,6 +80,17 @@ class EngineOptions(Options):
 
 _NOT_A_NUMBER = r"(?:time|mem_gb|cpus_per_task)=(?!0*[1-9]\d*$)"
 """A setting of Slurm that is in minutes, in GB, or a count, and is given as something else, or as none of it."""
+
+
+def worker_faults(workers: int | None, where: EngineOptions, flag: str = "--workers") -> list[tuple[bool, str]]:
+    """What is wrong with a number of workers, for `check_faults`."""
+    return [
+        (workers is not None and workers < 1, f"{flag} {workers}: at least 1"),
+        (
+            where.kind == "local" and (workers or 1) > 1,
+            f"{flag} {workers}: --engine local is this process alone. Leave one of them out",
+        ),
+    ]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.data.cells.options import Format, LabelBase
-from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.options import EngineOptions, worker_faults
 from swag_af.data.errors import Options, check_faults
 
 
@@ -140,7 +140,7 @@ class TagOptions(Options):
         shares = self.workers is not None or self.where != EngineOptions()
         check_faults(
             [
-                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                *worker_faults(self.workers, self.where),
                 (self.in_context and self.tagger == "none", "--tagger none: name a tagger beside --in-context"),
                 (
                     shares and not self.in_context,

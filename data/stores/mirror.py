@@ -18,7 +18,7 @@ import hashlib
 import itertools
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -46,6 +46,7 @@ FILES = (
 
 SMALL = 100_000
 """Bytes of a file that is always fetched."""
+MEGABYTE = 1_000_000
 _BATCH = 32
 """Files that are fetched or sent together."""
 
@@ -223,8 +224,7 @@ class Mirror:
         )
 
     def _fetch(self, there: dict[str, Entry], seen: dict[str, Seen]) -> None:
-        n_bytes = sum(entry.size for entry in there.values())
-        with progress(f"fetch {self.url}", n_bytes // 1_000_000, "MB") as advance:
+        with _megabytes(f"fetch {self.url}", sum(entry.size for entry in there.values())) as advance:
             for names in _batches(list(there)):
                 parts = {n: part_of(self.folder / n) for n in names}  # not by `replacing`, which would have it sent
                 for part in parts.values():
@@ -236,7 +236,7 @@ class Mirror:
                 finally:
                     for part in parts.values():
                         part.unlink(missing_ok=True)
-                advance(sum(there[name].size for name in names) // 1_000_000)
+                advance(sum(there[name].size for name in names))
 
     def _settle(self, name: str, part: Path, entry: Entry, seen: dict[str, Seen]) -> None:
         about = part.stat()
@@ -265,7 +265,7 @@ class Mirror:
         if old and not all(_is_commit(name) for name in anew):
             self._delete(old, seen)
         n_bytes = sum((self.folder / name).stat().st_size for name in names)
-        with progress(f"send {self.url}", n_bytes // 1_000_000, "MB") as advance:
+        with _megabytes(f"send {self.url}", n_bytes) as advance:
             others, commits = [n for n in names if not _is_commit(n)], [n for n in names if _is_commit(n)]
             for batch in [*_batches(others), *([name] for name in commits)]:
                 stats = {name: (self.folder / name).stat() for name in batch}
@@ -277,7 +277,7 @@ class Mirror:
                     self.store.put({name: self.folder / name for name in batch})
                 for name, entry in self._entries(batch).items():
                     seen[name] = Seen(entry.size, entry.tag, stats[name].st_mtime_ns)
-                advance(sum(about.st_size for about in stats.values()) // 1_000_000)
+                advance(sum(about.st_size for about in stats.values()))
 
     def _give_way(self, name: str, seen: dict[str, Seen]) -> None:
         """Fetch what another machine has sent under `name`; InputError where by that it does other work than this."""
@@ -345,6 +345,20 @@ def _endings() -> Iterator[str]:
 
 def _stem(name: str) -> str:
     return name.partition(".")[0]
+
+
+@contextmanager
+def _megabytes(label: str, n_bytes: int) -> Iterator[Callable[[int], None]]:
+    """Progress in whole megabytes of `n_bytes`, told of bytes."""
+    done = 0
+    with progress(label, n_bytes // MEGABYTE, "MB") as advance:
+
+        def add(n: int) -> None:
+            nonlocal done
+            before, done = done, done + n
+            advance(done // MEGABYTE - before // MEGABYTE)
+
+        yield add
 
 
 def _batches(names: Sequence[str]) -> list[Sequence[str]]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.options import EngineOptions, worker_faults
 from swag_af.data.errors import InputError, Options, check_faults
 from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
 
@@ -166,7 +166,7 @@ class FilterOptions(Options):
                 (self.audit_every < 0, f"--audit-every {self.audit_every}: not below 0"),
                 (self.within < 0, f"--within {self.within:g}: not below 0"),
                 (self.unseen_every < 1, f"--unseen-every {self.unseen_every}: at least 1"),
-                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                *worker_faults(self.workers, self.where),
                 (self.where.kind == "slurm", NO_SLURM),
                 *(
                     (not self.until_unseen, f"{flag}: only with --until-unseen")

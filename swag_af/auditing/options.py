@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.options import EngineOptions, worker_faults
 from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.filters.registry import parse_names
@@ -93,11 +93,12 @@ class AuditOptions(Options):
                 (not parse_names("--filters", self.filters), "--filters none: an audit takes at least one filter"),
                 (self.folds < 2, f"--folds {self.folds}: at least 2"),
                 (self.seeds < 1, f"--seeds {self.seeds}: at least 1"),
-                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                *worker_faults(self.workers, self.where),
                 (
                     self.draws < FEWEST_DRAWS,
                     f"--draws {self.draws}: at least {FEWEST_DRAWS}; fewer do not say how far luck goes",
                 ),
+                (self.compare is None and bool(self.given_of("draws")), "--draws: only with --compare"),
                 (self.seed is not None and self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.options import EngineOptions, worker_faults
 from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.filters.registry import parse_names
@@ -97,7 +97,7 @@ class BaselinesOptions(Options):
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (self.split_seed < 0, f"--split-seed {self.split_seed}: not below 0"),
                 (self.epochs < 0, f"--epochs {self.epochs}: not below 0"),
-                (self.jobs is not None and self.jobs < 1, f"--jobs {self.jobs}: at least 1"),
+                *worker_faults(self.jobs, self.where, "--jobs"),
                 (self.val_share < 0 or self.test_share < 0, "--val-share and --test-share: not below 0"),
                 (not 0 < shares < 1, f"--val-share and --test-share: {shares:g} together, above 0 and below 1"),
             ]

@@ -20,7 +20,7 @@ from swag_af.auditing.storing import RECORDS, SavedAudit, check_out, check_repla
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import check_output, remove
+from swag_af.data.files import check_apart, check_output, remove
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO, ReadingOptions
@@ -106,7 +106,6 @@ def _check_outputs(options: AuditOptions) -> None:
     """Raise InputError, before any work, for what cannot be written, or would replace what is read."""
     named = (*options.data, options.compare, options.gate, options.reading.labels_file)
     read = [path for path in named if path]
-    taken = {path.resolve() for path in (*read, options.out) if path}
     if options.out:
         check_out(options.out)
         inside = [path for path in read if path.resolve().is_relative_to(options.out.resolve())]
@@ -115,11 +114,9 @@ def _check_outputs(options: AuditOptions) -> None:
         written = [path.resolve() for path in (options.junit, options.sarif) if path]
         beside = [path.name for path in written if path.parent == options.out.resolve()]
         check_nothing_lost(options.out, "audit", (*RECORDS, COMPARISON, PAGE, *beside))
-    for flag, path in (("--junit", options.junit), ("--sarif", options.sarif)):
+    for flag, path, other in (("--junit", options.junit, options.sarif), ("--sarif", options.sarif, options.junit)):
         if path:
-            if path.resolve() in taken:
-                raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
-            taken.add(path.resolve())
+            check_apart(flag, path, read, written=(options.out, other))
             check_output(path, force=True, flag=flag)
 
 

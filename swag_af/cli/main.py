@@ -233,28 +233,54 @@ def _stop_for_bug(arguments: Sequence[str]) -> None:
 
 def parse(arguments: Sequence[str]) -> Any:
     """The options that `arguments` give, an instance of one of the verbs' dataclasses."""
-    import tyro
-
     _check_encoding(arguments)
     verb, rest = _verb_of(arguments)
-    said, ways = "", _with_config(verb, rest)
-    for words in ways:
-        errors = io.StringIO()
-        try:
-            with contextlib.redirect_stderr(errors), folded_help(), paths_from_home():
-                made: Any = tyro.cli(
-                    VERBS[verb][0],
-                    prog=f"swag-af {verb}",
-                    args=words,
-                    config=(tyro.conf.PositionalRequiredArgs, tyro.conf.OmitArgPrefixes),
-                )
-            if words is ways[-1] or not any(getattr(made, name) == () for name in _required_names(VERBS[verb][0])):
-                return made
-        except SystemExit as stopped:
-            if not stopped.code:
-                raise
-            said = _unboxed(errors.getvalue())
-    raise InputError(f"{verb}: {said} `swag-af {verb} --help` lists the options.")
+    return _parsed(verb, _with_config(verb, rest))
+
+
+def _parsed(verb: str, words: Sequence[str]) -> Any:
+    """The options that `words` give; InputError for words that are none, or none that go together."""
+    import tyro
+
+    errors = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(errors), folded_help(), paths_from_home():
+            made: Any = tyro.cli(
+                VERBS[verb][0],
+                prog=f"swag-af {verb}",
+                args=words,
+                config=(tyro.conf.PositionalRequiredArgs, tyro.conf.OmitArgPrefixes),
+            )
+    except SystemExit as stopped:
+        if not stopped.code:
+            raise
+        said = _unboxed(errors.getvalue())
+        raise InputError(f"{verb}: {said} `swag-af {verb} --help` lists the options.") from None
+    return made
+
+
+def _has_own_words(verb: str, rest: Sequence[str], whole: Sequence[str]) -> bool:
+    """Whether `rest`, flags first, has what is typed without a flag; `whole` has it from a file before that.
+
+    Where one word is due, the last of a list would be taken for it: then `whole` is tried, in which it is one too many.
+    """
+    if not rest:
+        return False
+    required = _required_names(VERBS[verb][0])
+    try:
+        made = _parsed(verb, rest)
+        if any(getattr(made, name) == () for name in required):
+            return False
+        if any(isinstance(getattr(made, name), tuple) for name in required):
+            return True
+    except InputError as error:  # any other fault may be mended by what the file adds, or is told of then
+        if f"{verb}: Missing from" in str(error):
+            return False
+    try:
+        _parsed(verb, whole)
+    except InputError as error:
+        return f"{verb}: Unrecognized" in str(error)
+    return False
 
 
 def _check_encoding(arguments: Sequence[str]) -> None:
@@ -322,18 +348,17 @@ _UNREAD = (
 _DUE = {"INT": "a whole number", "int()": "a whole number", "FLOAT": "a number", "to float": "a number"}
 
 
-def _with_config(verb: str, arguments: list[str]) -> list[list[str]]:
+def _with_config(verb: str, arguments: list[str]) -> list[str]:
     """`--config FILE.toml` replaced by the flags it stands for, except those given on the command line.
 
-    What it says of words without a flag, such as files of data, counts where the command line has none: of the two
-    lists that are given then, the first that can be parsed is meant.
+    What it says of words without a flag, such as files of data, counts where the command line lacks some.
     """
     at = next(
         (i for i, argument in enumerate(arguments) if argument == "--config" or argument.startswith("--config=")),
         None,
     )
     if at is None:
-        return [arguments]
+        return arguments
     inline = arguments[at].partition("=")[2]
     named = inline or (arguments[at + 1] if at + 1 < len(arguments) else "")
     if not named:
@@ -346,7 +371,7 @@ def _with_config(verb: str, arguments: list[str]) -> list[list[str]]:
         raise InputError("--config: given twice. Put both into one file.")
     values = _read_toml(path)
     tables = _tables_of(path, values)
-    flat = _flatten(tables.get(verb, {}) if tables else values)
+    flat = _flatten(path, verb, tables.get(verb, {}) if tables else values, VERBS[verb][0])
     _check_names(path, verb, flat)
     required = _required_names(VERBS[verb][0])
     given = {argument.partition("=")[0].replace("_", "-") for argument in rest if argument.startswith("--")}
@@ -360,10 +385,9 @@ def _with_config(verb: str, arguments: list[str]) -> list[list[str]]:
         elif not {f"--{flag}", f"--no-{flag}"} & given:
             flags += _flag_words(flag, value, words)
     own = [*rest, *flags]
-    if not positional or (rest and not rest[0].startswith("-")):
-        return [own]
-    in_order = [word for name in required for word in positional.get(name, ())]
-    return [own, [*in_order, *own]]
+    whole = [*(word for name in required for word in positional.get(name, ())), *own]
+    begins_with_word = bool(rest) and not rest[0].startswith("-")
+    return own if not positional or begins_with_word or _has_own_words(verb, rest, whole) else whole
 
 
 def _flag_words(flag: str, value: Any, words: Sequence[str]) -> list[str]:
@@ -380,6 +404,8 @@ def _tables_of(path: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     `[verify.serve]` for one of two words; none where the file is of a single verb. InputError for anything that stands
     beside them, which no verb would read."""
     named, groups = {name.replace("_", "-"): value for name, value in values.items()}, set(_groups())
+    if len(named) < len(values):
+        _check_once(path, [name.replace("_", "-") for name in values])
     found = {name: value for name, value in named.items() if name in VERBS and isinstance(value, dict)}
     for group in groups & set(named):
         inner = named[group] if isinstance(named[group], dict) else {}
@@ -418,12 +444,40 @@ def _option_names(dataclass: type) -> list[str]:
     return names
 
 
-def _flatten(values: dict[str, Any]) -> dict[str, Any]:
-    """Nested tables (`[lm]`, `[rules]`) hold options of the same verb; names are unique within it."""
-    flat: dict[str, Any] = {}
+def _flatten(path: Path, verb: str, values: dict[str, Any], kind: type) -> dict[str, Any]:
+    """Nested tables (`[lm]`, `[columns]`) hold options of the same verb, and are called as a part of `kind`; names are
+    unique within it. InputError for a table that is none, and for what is said twice."""
+    parts = _parts_of(kind)
+    found: list[tuple[str, Any]] = []
     for name, value in values.items():
-        flat |= _flatten(value) if isinstance(value, dict) else {name: value}
-    return flat
+        part = parts.get(name.replace("-", "_"))
+        if not isinstance(value, dict):
+            found.append((name, value))
+        elif part is not None:
+            found += _flatten(path, verb, value, part).items()
+        else:
+            raise InputError(
+                f"--config {path}: {verb} has no table [{name}].{near_names(name, [*VERBS, *parts])} `swag-af {verb} "
+                "--help` lists the options."
+            )
+    _check_once(path, [name.replace("_", "-") for name, _ in found])
+    return dict(found)
+
+
+def _parts_of(kind: type) -> dict[str, type]:
+    """The dataclasses that options of such a dataclass are in, by name, those within others too."""
+    found: dict[str, type] = {}
+    for field in fields(kind):
+        if isinstance(field.type, type) and is_dataclass(field.type):
+            found |= {field.name: field.type} | _parts_of(field.type)
+    return found
+
+
+def _check_once(path: Path, names: Sequence[str]) -> None:
+    """Raise InputError where something is said twice."""
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InputError(f"--config {path}: {twice[0]} stands there twice. Leave one of them out.")
 
 
 def _required_names(dataclass: type) -> list[str]:

@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
-from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import check_output, write_json, write_text
+from swag_af.data.errors import takes_options
+from swag_af.data.files import check_apart, check_output, write_json, write_text
 from swag_af.data.urls import command, option_words
 from swag_af.reporting.text import table
 from swag_af.scoring.counting import CountCheck
@@ -53,14 +53,12 @@ def score(options: ScoreOptions) -> Scores:
 def _check_outputs(options: ScoreOptions) -> None:
     read = [options.data, *options.also, *options.predictions, *options.blinds.values()]
     named = [options.people, options.audit, options.reading.labels_file]
-    taken = {path.resolve() for path in (*read, *filter(None, named))}
-    for flag, path in (("--json", options.json), ("--out", options.out), ("--write-masked", options.write_masked)):
-        if path is None:
-            continue
-        if path.resolve() in taken:
-            raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
-        taken.add(path.resolve())
-        check_output(path, force=options.force, flag=flag)
+    written = {"--json": options.json, "--out": options.out, "--write-masked": options.write_masked}
+    for flag, path in written.items():
+        if path is not None:
+            others = [other for name, other in written.items() if name != flag]
+            check_apart(flag, path, (*read, *named), written=others)
+            check_output(path, force=options.force, flag=flag)
 
 
 def _page(options: ScoreOptions, scores: Scores) -> str:

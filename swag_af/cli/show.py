@@ -65,7 +65,11 @@ def _kind_of(path: Path) -> Kind:
     result = kind_of_result(path) if path.is_dir() else kind_of_record(path)
     if result:
         return result, SHOWERS[result]
-    return _kind_of_folder(path) if path.is_dir() else _kind_of_file(path)
+    if path.is_file():
+        return _kind_of_file(path)
+    if not (path / MANIFEST).exists() and not _is_of_ours(path) and (above := _above(path)):
+        raise FormatError(f"{path}: a part of something. {above}")
+    return _kind_of_folder(path)
 
 
 def _kind_of_folder(path: Path) -> Kind:
@@ -112,7 +116,8 @@ def _kind_of_file(path: Path) -> Kind:
     if {"ratings", "best", "annotator"} <= set(first):
         return "verdicts", _show_verdicts
     is_dropped = {"sent1", "sent2", "reason"} <= set(first)
-    if (not is_dropped and {"sent1", "start", "gold"} & set(first)) or manifest_path_of(path).exists():
+    is_elsewhere = is_dropped or "endings" in first or (path.parent / "shard.json").exists()
+    if (not is_elsewhere and {"sent1", "start", "gold"} & set(first)) or manifest_path_of(path).exists():
         return "contexts", _show_contexts
     if is_dropped:
         raise FormatError(f"{path}: the pairs that `swag-af contexts` left out, one a line. {_of_dropped(path)}")
@@ -128,12 +133,22 @@ def _of_dropped(path: Path) -> str:
 
 def _instead(path: Path) -> str:
     """What to do with a file that `show` does not read."""
-    what = [f"`{command('show', path.parent)}` shows the folder that it is in."] if _is_of_ours(path.parent) else []
+    above = _above(path)
+    what = [above] if above else []
     if path.suffix.lower() in (".html", ".htm"):
         what.append("Open it in a browser.")
     elif path.suffix.lower() in (".csv", ".tsv", ".jsonl", ".parquet") or (path.suffix == ".json" and not what):
         what.append(f"If it is a dataset, `{command('audit', path)}` reads it.")
     return " ".join(what) or _KNOWN
+
+
+def _above(path: Path) -> str:
+    """What shows the folder of ours that `path` is part of; empty where none of the next three is."""
+    above = next((folder for folder in list(path.absolute().parents)[:3] if _is_of_ours(folder)), None)
+    if above is None:
+        return ""
+    named = path.parent if above == path.absolute().parent else above
+    return f"`{command('show', named)}` shows the folder that it is in."
 
 
 def _is_of_ours(folder: Path) -> bool:

@@ -83,7 +83,7 @@ def verify_import(options: ImportOptions) -> None:
 
 def verify_agreement(options: AgreementOptions) -> None:
     """Print Table 2 of the paper next to the same figures for these verdicts."""
-    from swag_af.data.files import check_output, write_json
+    from swag_af.data.files import check_apart, check_output, write_json
     from swag_af.judging.agreement import (
         INTERVALS,
         agreement_rows,
@@ -96,6 +96,7 @@ def verify_agreement(options: AgreementOptions) -> None:
     from swag_af.judging.verdicts import read_verdicts, told_apart
 
     if options.json is not None:
+        check_apart("--json", options.json, (options.verdicts,))
         check_output(options.json, force=options.force, flag="--json")
     every = read_verdicts(options.verdicts)
     counted, dropped = counted_of(every, screen=options.screen)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 
-from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.options import EngineOptions, worker_faults
 from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import ReadingOptions
 
@@ -164,7 +164,7 @@ class MatchOptions(Options):
         matching, usual, is_sweep = self.matching, MatchingOptions, bool(self.sweeping.sweep)
         check_faults(
             [
-                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                *worker_faults(self.workers, self.where),
                 (
                     is_sweep and matching.weight != usual.weight,
                     f"--weight {matching.weight:g}: not with --sweep, which has its own values",

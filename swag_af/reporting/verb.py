@@ -11,7 +11,7 @@ import numpy as np
 
 from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, marked, took_part
 from swag_af.data.errors import takes_options
-from swag_af.data.files import check_output, write_text
+from swag_af.data.files import check_apart, check_output, write_text
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.run import Run, open_run
 from swag_af.reporting.charts import percent
@@ -35,6 +35,7 @@ def report(options: ReportOptions) -> Path:
     run = open_run(options.run)
     run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES, "lengths"))
     if options.out is not None:
+        check_apart("--out", options.out, options.verdicts)
         check_output(options.out, force=options.force)
     verified = verification_of(run, options)
     path = options.out or options.run / REPORT

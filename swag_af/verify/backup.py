@@ -8,7 +8,7 @@ import sqlite3
 from contextlib import closing
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output, replacing
+from swag_af.data.files import check_apart, check_output, replacing
 from swag_af.verify.options import BackupOptions
 from swag_af.verify.store import open_store
 
@@ -17,10 +17,11 @@ def backup(options: BackupOptions) -> int:
     """Write the copy; returns the number of answers in it."""
     check_output(options.out, force=options.force)
     store = open_store(options.run, options.database)
-    source = store.engine.url.database
+    source = store.file
     store.close()
-    if store.engine.dialect.name != "sqlite" or source is None:
+    if source is None:
         raise InputError("verify backup copies SQLite databases only. Use pg_dump for PostgreSQL.")
+    check_apart("--out", options.out, (source,))
     with replacing(options.out) as temporary:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with closing(sqlite3.connect(source, timeout=30)) as live, closing(sqlite3.connect(temporary)) as copy:

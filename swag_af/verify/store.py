@@ -94,6 +94,12 @@ class Store:
             found = connection.scalar(select(ended_sessions.c.number).where(ended_sessions.c.number == number))
         return found is not None
 
+    @property
+    def file(self) -> Path | None:
+        """The file that holds the answers; None where a server does."""
+        name = self.engine.url.database
+        return Path(name) if name and self.engine.dialect.name == "sqlite" else None
+
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()

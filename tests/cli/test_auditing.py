@@ -39,6 +39,26 @@ def test_an_output_never_replaces_the_data(flag: str, data: Path, capsys: pytest
     assert data.read_bytes() == before
 
 
+@pytest.mark.parametrize("flag", ["--sarif", "--junit"])
+def test_an_output_never_replaces_a_file_of_the_data(
+    flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    for name in ("train.csv", "report.xml"):
+        with pytest.raises(SystemExit) as stopped:
+            main(["audit", str(folder), flag, str(folder / name)])
+        assert stopped.value.code == 2
+        assert "read or written as something else" in capsys.readouterr().err
+    assert not any(folder.iterdir())
+
+
+def test_draws_without_a_comparison_are_refused(data: Path) -> None:
+    with pytest.raises(InputError, match="--draws: only with --compare"):
+        AuditOptions((data,), draws=9)
+    assert AuditOptions((data,), draws=9, compare=data).draws == 9
+
+
 def test_an_output_never_replaces_another_or_the_gate(data: Path, tmp_path: Path) -> None:
     gate = tmp_path / "gate.toml"
     gate.write_text('gate = ["AF101 <= 100%"]\n')

@@ -802,6 +802,28 @@ def test_a_table_of_a_config_may_be_spelt_with_an_underscore(tmp_path: Path) -> 
     assert parse(["train-lm", "x", "--config", str(tmp_path / "c.toml")]).seed == 5
 
 
+@pytest.mark.parametrize(
+    ("verb", "toml", "words"),
+    [
+        ("train-lm", "contexts = 'c.jsonl'\nfolds = [0, 1]", "c.jsonl --folds 0 1"),
+        ("release", "verdicts = ['a.jsonl', 'b.jsonl']\nrun = 'r'", "r --verdicts a.jsonl b.jsonl"),
+        ("report", "run = 'r'\nverdicts = ['v.jsonl']", "r --verdicts v.jsonl"),
+        ("describe", "beside = ['b.jsonl', 'c.jsonl']\ndata = ['a.jsonl']", "a.jsonl --beside b.jsonl c.jsonl"),
+    ],
+)
+def test_the_order_of_a_config_decides_nothing(tmp_path: Path, verb: str, toml: str, words: str) -> None:
+    """The last of a list was taken for the word without a flag, and the one in the file went unread."""
+    (tmp_path / "c.toml").write_text(toml)
+    assert parse([verb, "--config", str(tmp_path / "c.toml")]) == parse([verb, *words.split()])
+    if verb == "release":
+        made = parse([verb, "--seed", "3", "--config", str(tmp_path / "c.toml")])
+        assert made == parse([verb, "--seed", "3", *words.split()])
+        typed = parse([verb, "--verdicts", "mine.jsonl", "--config", str(tmp_path / "c.toml")])
+        assert (typed.run, typed.verdicts) == (Path("r"), (Path("mine.jsonl"),))
+        typed = parse([verb, "--no-screen", "mine", "--config", str(tmp_path / "c.toml")])
+        assert (typed.run, typed.verdicts) == (Path("mine"), (Path("a.jsonl"), Path("b.jsonl")))
+
+
 BAD_CONFIGS = {
     "a key beside tables": ("seed = 5\n[filter]\nseed = 6\n", "'seed' stands beside the tables of verbs"),
     "a table of no verb": ("[fitler]\nseed = 5\n[filter]\nseed = 6\n", "'fitler' stands beside the tables of verbs"),
@@ -809,6 +831,11 @@ BAD_CONFIGS = {
     "unknown key": ("pool = 'p'\nitrations = 4", "no option 'itrations'. Did you mean iterations?"),
     "another verb's key": ("pool = 'p'\nsplitter = 'rules'", "no option 'splitter'"),
     "wrong type": ("pool = 'p'\nn_easy = 'two'", "--n-easy"),
+    "said twice": ("pool = 'p'\nn-easy = 1\nn_easy = 5", "n-easy stands there twice"),
+    "said in a table, too": ("pool = 'p'\nseed = 1\n[af]\nseed = 7", "seed stands there twice"),
+    "a table twice": ("[train-lm]\nseed = 3\n[train_lm]\nseed = 4", "train-lm stands there twice"),
+    "a mistyped table alone": ("[fliter]\niterations = 5", "filter has no table [fliter]. Did you mean filter?"),
+    "another verb's part": ("pool = 'p'\n[lm]\niterations = 5", "filter has no table [lm]"),
 }
 
 

@@ -117,6 +117,22 @@ def test_of_a_file_of_a_folder_of_ours_show_names_the_folder(tmp_path: Path, abo
         told(tmp_path / name)
 
 
+def test_a_file_deeper_in_a_folder_of_ours_is_no_file_of_its_own(tmp_path: Path, pool_folder: Path) -> None:
+    """The contexts of a shard were those of somebody else, and of a release a line lacked gold."""
+    for path in (pool_folder / "shards/00000/contexts.jsonl", pool_folder / "shards/00000", pool_folder / "shards"):
+        with pytest.raises(FormatError, match=f"`swag-af show {pool_folder}` shows the folder that it is in"):
+            told(path)
+    (tmp_path / "manifest.json").write_text('{"format": 1, "kind": "baselines"}')
+    (tmp_path / "jsonl").mkdir()
+    row = {"sent1": "A man sits.", "start": "He", "endings": ["stands up.", "sleeps."], "label": 0}
+    (tmp_path / "jsonl/train.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(FormatError, match=f"`swag-af show {tmp_path}` shows the folder that it is in"):
+        told(tmp_path / "jsonl/train.jsonl")
+    (tmp_path / "jsonl/mine.jsonl").write_text('{"sent1": "A man sits.", "start": "He"}\n')
+    with pytest.raises(InputError, match="has no text under gold"):
+        told(tmp_path / "jsonl/mine.jsonl")
+
+
 def test_a_file_beside_a_run_is_not_of_the_run(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "manifest.json").write_text("{}")

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,13 +20,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.af.options import FilterOptions
+from swag_af.auditing.options import AuditOptions
 from swag_af.cli.main import main
+from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.engines import on_ray
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import TRIES, FleetCrew, LostError, in_order
 from swag_af.data.errors import InputError
 from swag_af.data.files import remove, write_text
+from swag_af.data.pool.options import TagOptions
 from swag_af.data.scale import run_blocks
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
+from swag_af.matching.options import MatchOptions
 
 
 class FakeFleet:
@@ -205,6 +212,7 @@ def importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ({"gpus_per_task": -1}, "gpus-per-task"),
         ({"engine": "ray", "gpus_per_task": 1.5}, r"--gpus-per-task 1\.5: above 1 a whole number"),
         ({"gpus_per_task": 1}, "--gpus-per-task is for --engine ray and slurm"),
+        ({"engine": "slurm", "gpus_per_task": 0.5}, r"--gpus-per-task 0\.5: Slurm gives whole GPUs"),
         ({"slurm": ("time=3",)}, "for --engine slurm"),
         ({"engine": "slurm", "slurm": ("fast",)}, "NAME=VALUE"),
         ({"engine": "slurm[here]"}, r"there are slurm, and slurm\[local\]"),
@@ -223,6 +231,29 @@ def test_odd_engines_are_told_in_one_line(engine: dict[str, Any], fault: str) ->
 @pytest.mark.parametrize("gpus", [0, 0.25, 1, 2.0])
 def test_gpus_are_whole_or_the_share_of_one(gpus: float) -> None:
     assert EngineOptions("ray", gpus_per_task=gpus).gpus_per_task == gpus
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(ContextsOptions, (Path("c.json"),)),
+        partial(TrainLMOptions, Path("c.jsonl")),
+        partial(GenerateOptions, Path("c.jsonl")),
+        partial(FeaturesOptions, Path("pool")),
+        partial(MatchOptions, (Path("d.jsonl"),)),
+        partial(FilterOptions, Path("pool")),
+        partial(AuditOptions, (Path("d.jsonl"),)),
+        partial(TagOptions, Path("pool"), in_context=True),
+    ],
+)
+def test_this_process_alone_is_one_worker(make: Callable[..., Any]) -> None:
+    """More were asked for, and none came, without a word."""
+    for workers in (None, 1):
+        make(where=EngineOptions("local"), workers=workers)
+    with pytest.raises(InputError, match="--workers 3: --engine local is this process alone"):
+        make(where=EngineOptions("local"), workers=3)
+    with pytest.raises(InputError, match="--workers 0: at least 1"):
+        make(workers=0)
 
 
 def test_local_is_this_process() -> None:

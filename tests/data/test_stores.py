@@ -426,6 +426,23 @@ def test_files_are_known_by_their_endings(patch: pytest.MonkeyPatch, name: str) 
     assert content("memory://b") == {name: b"{}"}
 
 
+def test_what_is_fetched_in_parts_is_told_to_the_end(
+    patch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each batch was counted in whole megabytes, and the rest of each forgotten."""
+    patch.setattr("swag_af.data.stores.mirror._BATCH", 1)
+    patch.setattr("swag_af.data.stores.mirror.MEGABYTE", 10)
+    patch.setattr("swag_af.data.progress._SECONDS_BETWEEN_LINES", 0)
+    folder = opened.local("memory://b/pool")
+    for name in "abcde":
+        write_text(folder / name, "x" * 6)
+    opened.close()
+    move_to(tmp_path / "elsewhere", patch)
+    opened.local("memory://b/pool")
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("fetch ")]
+    assert [line.partition(": ")[2].partition(",")[0] for line in told] == [f"{n} of 3 MB" for n in (0, 1, 1, 2, 3)]
+
+
 def test_a_whole_bucket_is_no_folder(patch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="a whole bucket"):
         opened.local("memory://b/")

@@ -509,6 +509,8 @@ def test_the_verb_writes_into_the_run_again_and_elsewhere_once(audited: Run, tmp
     with pytest.raises(InputError, match="--force"):
         report(ReportOptions(run, out))
     assert report(ReportOptions(run, out, force=True)) == out
+    with pytest.raises(InputError, match="read or written as something else"):
+        report(ReportOptions(run, out, force=True, verdicts=(out,)))
 
 
 # ------------------------------------------------------------------------------------------------------------ charts

@@ -715,7 +715,21 @@ def test_what_people_answer_on_the_pages_is_exported_by_the_verb(
     assert len(desk.store.verdicts()) >= 10
     collected = [with_ordered_columns(verdict) for verdict in desk.store.verdicts()]
     assert read_verdicts(out, run.pool.identity) == collected
-    assert imported(run, [out], folder, key=None) == collected
+    assert imported(run, [out], tmp_path, key=None) == collected
+    before = out.read_bytes()
+    for words in (["import", run.path, out, "--out", out], ["agreement", out, "--json", out]):
+        with pytest.raises(SystemExit):
+            main(["verify", *map(str, words), "--force"])
+        assert "this is read or written as something else" in capsys.readouterr().err
+    for to in ("csv", "label-studio"):
+        with pytest.raises(SystemExit):
+            main(["verify", "export", str(run.path), "--to", to, "--verdicts", str(out), "--out", str(out), "--force"])
+    answers = run.path / "verification/answers.db"
+    for words in (["backup", run.path], ["export", run.path, "--to", "verdicts"]):
+        with pytest.raises(SystemExit):
+            main(["verify", *map(str, words), "--out", str(answers), "--force"])
+    assert out.read_bytes() == before
+    assert read_verdicts(out, run.pool.identity) == [with_ordered_columns(one) for one in desk.store.verdicts()]
 
 
 def test_without_the_extra_tasks_are_exported_and_verdicts_are_refused(

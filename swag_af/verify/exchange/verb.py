@@ -12,7 +12,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError, several
 from swag_af.data.extras import install
-from swag_af.data.files import check_output, check_outputs, replacing_all
+from swag_af.data.files import check_apart, check_output, check_outputs, replacing_all
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import n_marked
 from swag_af.data.run import Run, open_run
@@ -106,6 +106,8 @@ def export(options: ExportOptions) -> Exported:
     platform = PLATFORMS[options.to]
     form = out.with_name(out.name + platform.form_suffix)
     paths = tuple(dict.fromkeys((form, out, key_path(out))))  # the key comes last: without it, the tasks do not count
+    for path in paths:
+        check_apart("--out", path, (options.verdicts,))
     check_outputs(*paths, force=options.force)
     run = open_run(options.run)
     run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
@@ -142,6 +144,7 @@ def _export_verdicts(options: ExportOptions) -> Exported:
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     store = open_store(options.run, options.database)
+    check_apart("--out", options.out, (store.file,))
     found = store.verdicts()
     store.close()
     if not found:
@@ -197,6 +200,7 @@ def _next_item(judged: Sequence[Judgement], assigned: np.ndarray, annotators: in
 
 def import_verdicts(options: ImportOptions) -> Imported:
     """Read the replies and write them as verdicts; the result also counts those that were dropped."""
+    check_apart("--out", options.out, (*options.files, options.key))
     check_output(options.out, force=options.force)
     pool = open_run(options.run).pool
     identity = pool.unguarded_identity
