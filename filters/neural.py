@@ -218,6 +218,7 @@ class NeuralFilter(FitSettings, ABC):
             max_epochs=min(self.max_epochs, MORE_EPOCHS) if is_warm else self.max_epochs,
             patience=1 if is_warm else self.patience,
             is_warm=is_warm,
+            called=f"filter {self.name}",
         )
 
 

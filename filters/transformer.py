@@ -34,7 +34,7 @@ from swag_af.filters.pretrained import (
 from swag_af.filters.strings import Inputs, check_inputs, pieces_of
 from swag_af.nn.device import mixed_precision, pick_device, seeded
 from swag_af.nn.pretrained import contents_of
-from swag_af.nn.training import Adam, batch_size, train_while_better
+from swag_af.nn.training import Adam, batch_size, least_of, train_while_better
 
 HEAD: Head = "AutoModelForMultipleChoice"
 """One logit a candidate."""
@@ -177,6 +177,7 @@ class TransformerFilter:
             lambda: _mean_loss(network, texts, stop, device),
             max_epochs=self.max_epochs,
             patience=self.patience,
+            called=None,  # another of the rates may do
         )
         loss = _mean_loss(network, texts, train[:_MEASURED], device)
         return Trial(rate, loss, held_out_losses, loss < (1 - LEAST_LEARNED) * math.log(texts.n_assigned))
@@ -201,10 +202,9 @@ class Trial:
     """Whether the training loss is below that of guessing (Zellers et al. 2019 leave out fits that are not)."""
 
     @property
-    def rank(self) -> tuple[bool, bool, float]:
+    def rank(self) -> tuple[bool, float]:
         """The least is the best: one that has learned, then the least loss; one that is no number comes last."""
-        least = min(self.held_out_losses)
-        return not self.converged, not math.isfinite(least), least
+        return not self.converged, least_of(self.held_out_losses)
 
 
 @dataclass(frozen=True)

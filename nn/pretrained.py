@@ -88,14 +88,14 @@ def readable(model: str) -> Iterator[None]:
     shows_fetching, before_of_hub = not are_progress_bars_disabled(), of_hub.get_verbosity()
     logging.set_verbosity_error()
     of_hub.set_verbosity_error()  # each try of several where there is no network
-    if not Path(model).is_dir() and _revision_kept(model) is None and model not in _TOLD:
-        _TOLD.add(model)
-        note(f"{model}: no such folder, so it is fetched from the Hugging Face hub.")
-    if hides:
-        logging.disable_progress_bar()  # those of fetching as well
-    if shows_fetching and not Path(model).is_dir():
-        enable_progress_bars()
     try:
+        if not Path(model).is_dir() and _revision_kept(model) is None and model not in _TOLD:
+            _TOLD.add(model)
+            note(f"{model}: no such folder, so it is fetched from the Hugging Face hub.")
+        if hides:
+            logging.disable_progress_bar()  # those of fetching as well
+        if shows_fetching and not Path(model).is_dir():
+            enable_progress_bars()
         yield
     except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError) as error:
         why = re.split(r"\.\s|\n", str(error).strip())[0].rstrip(".")

@@ -1,10 +1,13 @@
 """Training a small network: epochs until the held-out loss stops falling, Adam, and sizes of batches."""
 
 import copy
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 
 import torch
 from torch.optim.adam import adam
+
+from swag_af.data.errors import InputError
 
 
 def train_while_better(
@@ -15,10 +18,13 @@ def train_while_better(
     max_epochs: int,
     patience: int,
     is_warm: bool = False,
+    called: str | None,
 ) -> list[float]:
     """Train until the held-out loss has not fallen for `patience` epochs; keep the best weights, return the losses.
 
     A network that `is_warm` has learnt before: the loss that it comes with is the first of all, and may stay the best.
+    Raises InputError where no loss is a number, as of a training that diverges, and names what is `called` so; where
+    that is None, the network is as it was then.
     """
     network.eval()
     losses = [held_out_loss()] if is_warm else []
@@ -26,14 +32,24 @@ def train_while_better(
     for epoch in range(max_epochs):
         network.train()
         run_epoch()
+        before = least_of(losses)
         losses.append(held_out_loss())
-        if losses[-1] <= min(losses):
+        if math.isfinite(losses[-1]) and losses[-1] <= before:
             best, best_epoch = copy.deepcopy(network.state_dict()), epoch
         elif epoch - best_epoch >= patience:
             break
+    if called is not None and losses and not math.isfinite(least_of(losses)):
+        raise InputError(
+            f"{called}: the training diverges, no loss of an epoch is a number. Take a lower learning_rate."
+        )
     network.load_state_dict(best)
     network.eval()
     return losses
+
+
+def least_of(losses: Iterable[float]) -> float:
+    """The least of those that are finite; infinity where none is."""
+    return min(filter(math.isfinite, losses), default=math.inf)
 
 
 class Adam:

@@ -211,6 +211,7 @@ class PairFilter(FitSettings, ABC):
             lambda: held_out_loss(network, reader, stop, device),
             max_epochs=self.max_epochs,
             patience=self.patience,
+            called=f"filter {self.name}",
         )
 
     def train_epoch(

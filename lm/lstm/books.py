@@ -38,8 +38,8 @@ TITLES = frozenset(
 )
 """Abbreviations that a short book may be too short to learn."""
 
-_START = re.compile(r"^\s*\*\*\*\s*START OF.*?$", re.MULTILINE)
-_END = re.compile(r"^\s*\*\*\*\s*END OF.*?$", re.MULTILINE)
+_START = re.compile(r"^\s*\*\*\*\s*START OF (?:THE|THIS) PROJECT GUTENBERG.*?$", re.MULTILINE)
+_END = re.compile(r"^\s*\*\*\*\s*END OF (?:THE|THIS) PROJECT GUTENBERG.*?$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 _HYPHEN = re.compile(r"(?<=\w)-[ \t]*\n(?=\w)")
 _SHOUTING_LINE = re.compile(r"^[^a-z\n]*[A-Z][^a-z\n]*[A-Z][^a-z\n]*$", re.MULTILINE)

@@ -6,7 +6,7 @@ forward model says is known once an ending is sampled; the backward model reads 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -124,9 +124,11 @@ class _Rows(Columns):
 
     def join(self, other: "_Rows") -> "_Rows":
         width = max(self.sequence.shape[1], other.sequence.shape[1])
-        for rows in (self, other):
-            rows.sequence = torch.nn.functional.pad(rows.sequence, (0, width - rows.sequence.shape[1]))
-        return super().join(other)
+        return super(_Rows, self.widened(width)).join(other.widened(width))
+
+    def widened(self, width: int) -> "_Rows":
+        """With room for `width` tokens a row, or with less than there is where none is longer."""
+        return replace(self, sequence=torch.nn.functional.pad(self.sequence, (0, width - self.sequence.shape[1])))
 
     def token(self, depth: Tensor) -> Tensor:
         """(D,) the token at `depth` (D,) of each."""
@@ -212,6 +214,8 @@ class _Scorer:
         later, of_old = children(old.node, old.token(old.depth - 1), self.n_types)
         new.node, old.node = of_new, of_old + len(first)
         rows = new.join(old)
+        if len(rows):
+            rows = rows.widened(int(rows.length.max()))  # the longest may have gone
         rows = rows.take(rows.node.argsort(stable=True))
         wanted, nats = rows.token(rows.depth), torch.zeros_like(rows.first)
         roots = [piece.expand(len(first), -1) for piece in self.root_state]

@@ -204,16 +204,37 @@ def with_rows(
         yield nodes, slice(at[i], at[i + 1]), top
 
 
+PROMPT_BYTES = {"cpu": 64e6, "cuda": 4e9}
+"""Outputs of the steps of prompts that are read together: few of long ones."""
+
+
 def read_prompts(reader: Reader, prompts: Sequence[Sequence[int]]) -> tuple[FlatState, Tensor, Tensor]:
     """Read `n` sequences from the start: states and logits (n, W) at their ends, and (n,) nats.
 
     The nats are those of all tokens but the first of each.
     """
     longest_first = sorted(range(len(prompts)), key=lambda i: -len(prompts[i]))
-    lengths = torch.tensor([len(prompts[i]) for i in longest_first], device=reader.device)
+    a_token = 4 * reader.embedding.shape[1]
+    parts, begin = [], 0
+    while begin < len(prompts):
+        n = max(1, int(PROMPT_BYTES[reader.device.type] // (a_token * len(prompts[longest_first[begin]]))))
+        parts.append(_read_together(reader, [prompts[i] for i in longest_first[begin : begin + n]]))
+        begin += n
+    states, logits, nats = zip(*parts, strict=True)
+    back = torch.tensor(longest_first, device=reader.device).argsort()
+    return (
+        [torch.cat(pieces)[back] for pieces in zip(*states, strict=True)],
+        torch.cat(logits)[back],
+        torch.cat(nats)[back],
+    )
+
+
+def _read_together(reader: Reader, prompts: Sequence[Sequence[int]]) -> tuple[FlatState, Tensor, Tensor]:
+    """The same of prompts that are there longest first."""
+    lengths = torch.tensor([len(prompt) for prompt in prompts], device=reader.device)
     tokens = torch.zeros(len(prompts), int(lengths[0]), dtype=torch.long, device=reader.device)  # (n, T)
-    for row, i in enumerate(longest_first):
-        tokens[row, : len(prompts[i])] = torch.tensor(prompts[i], device=reader.device)
+    for row, prompt in enumerate(prompts):
+        tokens[row, : len(prompt)] = torch.tensor(prompt, device=reader.device)
     frontier = Frontier(reader)
     tops = reader.embedding.new_zeros(tokens.shape[1], len(prompts), reader.embedding.shape[1])  # (T, n, H)
     states, nothing = reader.no_state(len(prompts)), reader.no_state(0)
@@ -227,8 +248,7 @@ def read_prompts(reader: Reader, prompts: Sequence[Sequence[int]]) -> tuple[Flat
     nats = _nats_along(reader, tops, tokens, lengths)
     last = tops[lengths - 1, torch.arange(len(prompts), device=reader.device)]  # (n, H)
     logits = torch.cat([reader.output(_padded(part, reader.tile))[: len(part)] for part in last.split(reader.tile)])
-    back = torch.tensor(longest_first, device=reader.device).argsort()
-    return [piece[back] for piece in states], logits[back], nats[back]
+    return states, logits, nats
 
 
 def _nats_along(reader: Reader, tops: Tensor, tokens: Tensor, lengths: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 import torch
 
-from swag_af.lm.lstm.reader import LIVE_TILES, TILE
+from swag_af.lm.lstm.reader import LIVE_TILES, PROMPT_BYTES, TILE
 from swag_af.lm.options import LMOptions
 
 SECONDS_A_TOKEN = {"cpu": 7e-6, "cuda": 5e-7}
@@ -76,11 +76,11 @@ def token_operations(n_types: int, lm: LMOptions) -> float:
 
 def worker_bytes(n_types: int, lm: LMOptions, device: str, live_rows: int | None) -> float:
     """Memory of one process: Python and torch, a model as loaded and as laid out, what the first layer makes of the
-    frequent types, the states of two engines, and two tiles of distributions."""
+    frequent types, the states of two engines, what prompts take, and two tiles of distributions."""
     H, tile = lm.hidden, TILE[device]
     weights = 4.0 * (n_types * H + 2 * lm.layers * 11 * H * H)
     states = 4.0 * (live_rows or LIVE_TILES[device] * tile) * 2 * lm.layers * H
-    return _BASE_BYTES + 2.5 * weights + 2 * 3 * states + 2 * 2 * 4.0 * tile * n_types
+    return _BASE_BYTES + 2.5 * weights + 2 * 3 * states + PROMPT_BYTES[device] + 2 * 2 * 4.0 * tile * n_types
 
 
 _BASE_BYTES = 450e6

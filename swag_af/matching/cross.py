@@ -153,6 +153,7 @@ class CrossEncoder:
                 lambda: _held_out_loss(network, tokenizer, sides, held_pairs),
                 max_epochs=self.max_epochs,
                 patience=self.patience,
+                called="relevance cross",
             )
 
     def score(self, queries: Sequence[str], responses: Sequence[str]) -> np.ndarray:

@@ -97,7 +97,12 @@ class DualEncoder:
                 return float(towers.loss(*sides, *held_pairs))
 
         self.held_out_losses = train_while_better(
-            towers, run_epoch, held_out_loss, max_epochs=self.max_epochs, patience=self.patience
+            towers,
+            run_epoch,
+            held_out_loss,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            called="relevance encoder",
         )
 
     def score(self, queries: Sequence[str], responses: Sequence[str]) -> np.ndarray:

@@ -68,9 +68,20 @@ def test_a_blank_line_in_mid_sentence_and_a_hyphen_at_its_end_are_mended(tmp_pat
 
 def test_the_licence_around_a_book_is_cut_off(tmp_path, vocabulary):
     licence = "Anyone may copy this dog. It is free of charge."
-    wrapped = f"{licence}\n\n*** START OF THE EBOOK A WALK ***\n\n{STORY}\n\n*** END OF THE EBOOK ***\n\n{licence}\n"
     bare = read_books([write(tmp_path / "a.txt", STORY)], vocabulary)
-    assert read_books([write(tmp_path / "b.txt", wrapped)], vocabulary) == bare
+    for which in ("THE", "THIS"):
+        begin, end = (f"*** {edge} OF {which} PROJECT GUTENBERG EBOOK A WALK ***" for edge in ("START", "END"))
+        wrapped = f"{licence}\n\n{begin}\n\n{STORY}\n\n{end}\n\n{licence}\n"
+        assert read_books([write(tmp_path / "b.txt", wrapped)], vocabulary) == bare
+
+
+def test_a_part_that_ends_does_not_end_the_book(tmp_path, vocabulary):
+    """What stood behind such a line was left out, and nothing told of it."""
+    first, second = "The boy walked to the river. He laughed at the dog.", "The dog did not swim. He threw the ball."
+    text = f"{first}\n\n*** END OF PART ONE ***\n\n*** START OF PART TWO ***\n\n{second}"
+    said = texts(read_books([write(tmp_path / "a.txt", text)], vocabulary), vocabulary)
+    assert any("river" in one for one in said)
+    assert any("threw" in one for one in said)
 
 
 def test_typeset_quotes_and_italics_read_as_typed_ones(tmp_path, vocabulary):

@@ -13,6 +13,7 @@ from slow import lm as slow_lm
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.text.wording import comparable
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS, Vocabulary
+from swag_af.lm.lstm import features
 from swag_af.lm.lstm import reader as reader_module
 from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forward_features
 from swag_af.lm.lstm.reader import BLOCK, Choices, Distributions, OutputLayer, Reader, children, read_prompts
@@ -307,6 +308,39 @@ def test_prompts_of_all_lengths_are_read_as_one_by_one(model, forward):
             torch.testing.assert_close(logits[i, :N_TYPES], model.logits(hidden[-1, 0]), rtol=1e-4, atol=1e-4)
             assert (logits[i, N_TYPES:] == -torch.inf).all()
             assert nats[i] == pytest.approx(sum(slow_lm.nats(model, "forward", BOS, prompt[1:])), rel=1e-4)
+
+
+def test_prompts_are_read_to_the_same_bits_however_few_at_a_time(forward, monkeypatch):
+    """All were read together: one of a thousand words made room for as many in each of the others."""
+    prompts = [[BOS, *c] for c in (*CONTEXTS, [], CONTEXTS[0] * 5)]
+    with torch.inference_mode():
+        together = read_prompts(forward, prompts)
+        monkeypatch.setitem(reader_module.PROMPT_BYTES, "cpu", 1.0)
+        one_by_one = read_prompts(forward, prompts)
+    assert all(torch.equal(a, b) for a, b in zip(together[0], one_by_one[0], strict=True))
+    assert torch.equal(together[1], one_by_one[1])
+    assert torch.equal(together[2], one_by_one[2])
+
+
+def test_a_long_context_takes_room_while_it_is_read_alone(forward, backward, monkeypatch):
+    """Every later row of a call was as wide."""
+    widths: list[tuple[int, int]] = []
+    take = features._Rows.take
+
+    def seen(rows, index):
+        if index.dtype == torch.long:  # in the order of nodes
+            widths.append((rows.sequence.shape[1], int(rows.length.max())))
+        return take(rows, index)
+
+    monkeypatch.setattr(features._Rows, "take", seen)
+    rows = sample(forward, n=30)
+    contexts = [CONTEXTS[0] * 8, *CONTEXTS[1:]]
+    items = [*items_of(rows, contexts), *items_of(rows)]
+    scored = dict(backward_features(backward, items, live_rows=40))
+    assert all(width == longest for width, longest in widths)
+    assert len(set(widths)) > 1
+    monkeypatch.undo()
+    assert np.array_equal(scored[len(rows)], dict(backward_features(backward, items_of(rows)))[0])
 
 
 def items_of(rows, contexts=CONTEXTS) -> list[Endings]:
