@@ -191,6 +191,11 @@ def _other_curves(results: Mapping[str, Any]) -> list[str]:
         "The curves of the other arms: jumps run by run, with one standard error over iterations, then their mean over "
         "the parts; slopes and ends over the parts, of a single run with its standard error and over contexts."
     )
+    if any(name.endswith("fixed") for name in results["ensemble"]):
+        title += (
+            " By `--splits fixed` a filter is asked again and again of contexts whose distractors it chose: its curve "
+            "falls below chance, and says little of how hard the questions are."
+        )
     return ["", title, "", *markdown_table(rows)]
 
 

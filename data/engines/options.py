@@ -23,7 +23,7 @@ class EngineOptions(Options):
     cluster. slurm: as job arrays of a Slurm cluster, from a machine that may submit jobs; slurm[local] tries that here.
     auto is processes where there is more than one worker's work. Folders must be at the same path on every machine."""
     gpus_per_task: float = 0.0
-    """GPUs, or the share of one, that each worker of a cluster gets; above 1 a whole number."""
+    """GPUs, or on Ray the share of one, that each worker of a cluster gets; above 1 a whole number."""
     slurm: tuple[str, ...] = ()
     """Settings of Slurm, NAME=VALUE: partition=gpu, time=120 (minutes), mem_gb=16."""
 
