@@ -12,7 +12,8 @@ import os
 from pathlib import Path
 from unittest import mock
 
-from swag_af.cli.main import VERBS, help_text, parse
+from swag_af.cli.main import help_text
+from swag_af.cli.parsing import VERBS, parse
 
 PAGE = Path(__file__).parent / "CLI.md"
 

@@ -57,7 +57,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.cli.main import main as swag_af_main
-from swag_af.cli.main import parse
+from swag_af.cli.parsing import parse
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
 from swag_af.data.findings import read_audits

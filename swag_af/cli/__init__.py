@@ -28,6 +28,7 @@ Reading order (each file imports only those named before it):
     making     what the verbs print that lead to a pool
     verifying  what the verbs print that ask people
     verbs      what the other verbs print
+    parsing    what is typed, as options of a verb
     main       the command line
 
 Importing this package loads nothing else.

@@ -11,7 +11,8 @@ import pytest
 
 from swag_af.auditing.options import AuditOptions
 from swag_af.cli.auditing import run_audit
-from swag_af.cli.main import main, parse
+from swag_af.cli.main import main
+from swag_af.cli.parsing import parse
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install

@@ -28,8 +28,9 @@ import swag_af
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
-from swag_af.cli.main import VERBS, help_text, main, parse
+from swag_af.cli.main import help_text, main
 from swag_af.cli.options import DemoOptions, ShowOptions
+from swag_af.cli.parsing import VERBS, parse
 from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.context import Context

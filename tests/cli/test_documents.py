@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import swag_af
-from swag_af.cli.main import VERBS, parse
+from swag_af.cli.parsing import VERBS, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

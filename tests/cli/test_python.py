@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import swag_af
-from swag_af.cli.main import VERBS
+from swag_af.cli.parsing import VERBS
 from swag_af.data.captions.readers import caption_rows
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.lm.options import LMOptions

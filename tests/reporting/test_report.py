@@ -18,7 +18,7 @@ from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.cli.filtering import run_filter
-from swag_af.cli.main import parse
+from swag_af.cli.parsing import parse
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.logs import read_log

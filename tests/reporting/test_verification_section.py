@@ -12,7 +12,8 @@ from test_report import Page
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.cli.main import main, parse
+from swag_af.cli.main import main
+from swag_af.cli.parsing import parse
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
