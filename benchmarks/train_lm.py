@@ -3,6 +3,7 @@
     python benchmarks/train_lm.py --json
     python benchmarks/train_lm.py --types 21000 --rounds 5
     python benchmarks/train_lm.py --models 2 --types 10000 --batches 30
+    python benchmarks/train_lm.py --bf16 --types 10000 --hidden 256 --batches 12
 
 Both learn from the same sequences of random ids, both directions of each, batch 32, two layers, dropout as in
 `LMOptions`: lengths drawn log-normally with median 27.3 and spread 0.36, which is what the pairs of ActivityNet
@@ -17,7 +18,8 @@ of its own, and the peak of memory is read before the reference runs. Prints a t
 last; with several sizes its figures are the worst of any, and `sizes` holds each.
 
 With --models N it asks something else: tokens a second of N models that learn side by side, in processes that share the
-threads, over those of one model that has all threads, as `train-lm` had it once: rounds alternate.
+threads, over those of one model that has all threads, as `train-lm` had it once: rounds alternate. With --bf16
+likewise: what `--precision bf16-mixed` reads in a second, over what `32-true` does, in the same process.
 """
 
 import argparse
@@ -26,6 +28,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -58,8 +61,8 @@ def main() -> None:
     if options.rate:
         print(_own_rate(options.types[0], options))
         return
-    if options.models:
-        figures = side_by_side(options.types[0], options)
+    if options.models or options.bf16:
+        figures = (in_bf16 if options.bf16 else side_by_side)(options.types[0], options)
         _print(figures)
     elif len(options.types) == 1:
         figures = measure(options.types[0], options)
@@ -89,6 +92,7 @@ def _options() -> argparse.Namespace:
         type=int,
         help="compare so many models, side by side, with one that has all threads (the first of --types)",
     )
+    parser.add_argument("--bf16", action="store_true", help="compare bf16-mixed with 32-true (the first of --types)")
     parser.add_argument("--rate", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON line, last")
     return parser.parse_args()
@@ -120,6 +124,29 @@ def side_by_side(n_types: int, options: argparse.Namespace) -> dict[str, float]:
         "tokens_per_second_side_by_side": median(found["side"]),
         "tokens_per_second_alone": median(found["alone"]),
         "ratio": median(a / b for a, b in zip(found["side"], found["alone"], strict=True)),
+    }
+
+
+def in_bf16(n_types: int, options: argparse.Namespace) -> dict[str, float]:
+    """Tokens a second of learning in bf16 and in fp32, medians of the rounds."""
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    sequences = draw_sequences(n_types, 4000, rng=np.random.default_rng(0))
+    kinds = {"fp32": LMOptions(hidden=options.hidden)}
+    kinds["bf16"] = replace(kinds["fp32"], precision="bf16-mixed")
+    ours = {name: Ours(n_types, lm, options.batches) for name, lm in kinds.items()}
+    found: dict[str, list[float]] = {name: [] for name in ours}
+    for number in range(1 + options.rounds):
+        for name, one in ours.items():
+            found[name].append(one.rate(sequences, number))
+    timed = {name: rates[1:] for name, rates in found.items()}  # the first round warms
+    return {
+        "n_types": n_types,
+        "hidden": options.hidden,
+        "threads": torch.get_num_threads(),
+        **{f"tokens_per_second_{name}": median(rates) for name, rates in timed.items()},
+        "ratio": median(a / b for a, b in zip(timed["bf16"], timed["fp32"], strict=True)),
     }
 
 
