@@ -46,7 +46,8 @@ class LMOptions(Options):
     min_count: int = 3
     """Tokens seen less often are unknown to the model."""
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
-    """Arithmetic of training; bf16-mixed is faster where the processor has it. Sampling stays in full precision."""
+    """Arithmetic of training; bf16-mixed is for GPUs, and on a CPU hardly faster, if at all. Sampling stays in full
+    precision."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,7 +86,7 @@ class TrainLMOptions(Options):
       swag-af train-lm contexts.jsonl --out lms
       swag-af train-lm contexts.jsonl --out lms --engine "ray[auto]" --gpus-per-task 1
       swag-af train-lm contexts.jsonl --out lms --pretrain novels/
-      swag-af train-lm contexts.jsonl --out lms --folds 0 --hidden 256 --epochs 6 --precision bf16-mixed
+      swag-af train-lm contexts.jsonl --out lms --folds 0 --hidden 256 --epochs 6
     """
 
     contexts: Path

@@ -67,9 +67,11 @@ def _kind_of(path: Path) -> Kind:
         return result, SHOWERS[result]
     if path.is_file():
         return _kind_of_file(path)
-    if not (path / MANIFEST).exists() and not _is_of_ours(path) and (above := _above(path)):
-        raise FormatError(f"{path}: a part of something. {above}")
-    return _kind_of_folder(path)
+    try:
+        return _kind_of_folder(path)
+    except FormatError as error:
+        above = _above(path) if str(error).endswith(_KNOWN) else ""
+        raise FormatError(f"{path}: a part of something. {above}") if above else error from None
 
 
 def _kind_of_folder(path: Path) -> Kind:
