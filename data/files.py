@@ -221,10 +221,8 @@ def check_apart(flag: str, path: Path, others: Iterable[Path | None], *, written
     """Raise InputError where what `flag` names would replace one of the files `others`, or lie in one of these folders,
     or be one of those that are `written` besides; None is nothing."""
     place = path.resolve()
-    read = [one.resolve() for one in others if one is not None]
-    if any(place == one or (one.is_dir() and one in place.parents) for one in read) or place in {
-        one.resolve() for one in written if one is not None
-    }:
+    apart, besides = ([one.resolve() for one in some if one is not None] for some in (others, written))
+    if place in (*apart, *besides) or any(one.is_dir() and one in place.parents for one in apart):
         raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
 
 

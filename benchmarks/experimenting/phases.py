@@ -20,6 +20,8 @@ from swag_af.reporting.markdown import bullets, markdown_table
 
 POOLS = ("double", "weak", "dealt")
 """Arms by the paper's schedule on other pools, which are audited at every moment."""
+RUN_BY_RUN = ("main", "bigger", "big", *POOLS)
+"""Arms each run of which has a line; of the others each arm has one."""
 
 
 def figure2(results: Mapping[str, Any], picture: str) -> list[str]:
@@ -148,7 +150,7 @@ def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
     if found["main"]["later slopes"]:
         figures["later slopes"] = "without the iterations of the jump"
     rows: Rows = [("run, its seed and part", *figures.values(), "the ensemble's last iterations, %")]
-    for name in (name for name in ("main", "bigger", "big", *POOLS) if name in found):
+    for name in (name for name in RUN_BY_RUN if name in found):
         told = found[name]
         for i, run in enumerate(told["runs"]):
             cells = [_told_error(told[one][i]) for one in figures]
@@ -166,18 +168,10 @@ def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
 
 def _other_curves(results: Mapping[str, Any]) -> list[str]:
     """Jump, slope and end of the curves of all other arms, an arm a line."""
-    known = ("main", "bigger", "big", *POOLS)
-    rows: Rows = [
-        (
-            "arm",
-            "runs",
-            "jump, points",
-            "slope of the second filter, points in ten iterations",
-            "its last iterations, %",
-        )
-    ]
+    whose = "slope of the second filter, points in ten iterations"
+    rows: Rows = [("arm", "runs", "jump, points", whose, "its last iterations, %")]
     for name, one in results["ensemble"].items():
-        if name not in known:
+        if name not in RUN_BY_RUN:
             several = len(one["runs"]) > 1
             jumps = ", ".join(map(_told_error, one["jumps"])) + (f"; {told_change(one['jump'])}" if several else "")
             slope = told_change(one["slope"]) if several else _told_error(one["slopes"][0])
