@@ -71,7 +71,7 @@ def _kind_of(path: Path) -> Kind:
         return _kind_of_folder(path)
     except FormatError as error:
         above = _above(path) if str(error).endswith(_KNOWN) else ""
-        raise FormatError(f"{path}: a part of something. {above}") if above else error from None
+        raise FormatError(f"{path}: not a folder that show reads. {above}") if above else error from None
 
 
 def _kind_of_folder(path: Path) -> Kind:
