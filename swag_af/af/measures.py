@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from swag_af.data.pool.view import View
-from swag_af.filters.contract import Filter, heads_of, parts_of, scores_of, with_ties
+from swag_af.filters.contract import Filter, heads_of, parts_of, scores_of
 
 
 def accuracy(scores: np.ndarray) -> float:
@@ -16,11 +16,7 @@ def accuracy(scores: np.ndarray) -> float:
 
 
 def scores_by_head(filter: Filter, view: View) -> dict[str, np.ndarray]:
-    """(n, m) scores of every head of the filter, the deciding one under the filter's name; some rows at a time.
-
-    By that one a row with a candidate that the filter could not read is a tie, as in audits: nobody wins in it, and
-    nothing is easy.
-    """
+    """(n, m) scores of every head of the filter, the deciding one under the filter's name; some rows at a time."""
     parts = [_heads_of_part(filter, part) for part in parts_of(view)]
     return {head: np.concatenate([part[head] for part in parts]) for head in parts[0]}
 
@@ -29,7 +25,6 @@ def _heads_of_part(filter: Filter, view: View) -> dict[str, np.ndarray]:
     heads = heads_of(filter, view)
     if filter.name not in heads:
         heads[filter.name] = scores_of(filter, view)
-    heads[filter.name] = with_ties(filter, heads[filter.name])
     return heads
 
 

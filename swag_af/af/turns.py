@@ -19,7 +19,7 @@ from swag_af.af.replacement import Draws, Policy, Replacements, replace
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Iteration, Timing
-from swag_af.filters.contract import Filter, record_of_fit, score_in_parts
+from swag_af.filters.contract import Filter, record_of_fit, score_in_parts, with_ties
 
 GAPS = (0.525, 0.575)
 """Pairwise accuracies up to which no, or one, distractor leaves a context under `swaps="gap"`."""
@@ -102,15 +102,17 @@ class Rules:
         def score_rows(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
             return score(iteration, filter, pool.view(test[rows], columns))
 
-        may_swap = has_learned(record_of_fit(filter))
-        scores = heads[filter.name]
-        result = self._replace(pool, test, assignment[test], scores, score_rows, may_swap, rng=replace_rng)
+        # In a row with a candidate that could not be read nobody wins, as in audits; that candidate may leave, and
+        # nothing leaves where it is gold.
+        scores, measured = heads[filter.name], with_ties(filter, heads[filter.name])
+        n_leaving = n_swaps(measured, self.options) if has_learned(record_of_fit(filter)) else 0
+        result = self._replace(pool, test, assignment[test], scores, score_rows, n_leaving, rng=replace_rng)
         seconds = time.perf_counter() - started
         changes = result.changes.copy()
         changes[:, 0] = test[changes[:, 0]]
         timing = Timing(iteration, round(fitted - started, 4), round(seconds, 4), round(peak_memory_gb(), 3))
         fitting.keep(iteration)
-        return Outcome(_logged(iteration, filter, heads, result), timing, changes)
+        return Outcome(_logged(iteration, filter, heads | {filter.name: measured}, result), timing, changes)
 
     def _replace(
         self,
@@ -119,14 +121,14 @@ class Rules:
         assigned: np.ndarray,
         scores: np.ndarray,
         score: Callable[[np.ndarray, np.ndarray], np.ndarray],
-        may_swap: bool,
+        n_leaving: int,
         *,
         rng: np.random.Generator,
     ) -> Replacements:
-        """Swap easy ones among the `assigned` (n, A) candidates of rows `test` (n,), given their `scores` (n, A)."""
+        """Swap up to `n_leaving` easy ones of each row among the `assigned` (n, A) candidates of rows `test` (n,),
+        given their `scores` (n, A)."""
         options = self.options
-        n = n_swaps(scores, options) if may_swap else 0
-        policy = Policy(n, options.rule, options.pick, lazy=options.scan == "lazy")
+        policy = Policy(n_leaving, options.rule, options.pick, lazy=options.scan == "lazy")
         draws = Draws(len(test), pool.n_candidates, assigned.shape[1], rng=rng)
         flagged = None if self.flagged is None else self.flagged[test]
         return replace(assigned, scores, pool.counts[test], score, draws, policy, flagged)

@@ -430,7 +430,16 @@ def test_wrong_endings_that_cannot_be_judged_are_no_win_for_gold() -> None:
     """They ranked below gold in the loop, and tied with it in audits."""
     server = FakeServer(is_right=lambda text: True if "horse" in text else None)
     run = filter_pool(marked_pool(), judge(server, by="yes"), AFOptions(iterations=2, n_negatives=1))
-    assert [(one.accuracy, one.n_easy) for one in run.log] == [({"judge": 0.5}, 0)] * 2
+    assert [one.accuracy for one in run.log] == [{"judge": 0.5}] * 2
+    np.testing.assert_array_equal(run.assignment(), run.assignment(0))  # none that is read could enter
+
+
+def test_a_wrong_ending_that_cannot_be_judged_leaves_for_one_that_can() -> None:
+    """It stayed for good: its row was a tie, in which nothing was easy."""
+    server = FakeServer(is_right=lambda text: None if "sees 2 birds" in text else "horse" in text)
+    run = filter_pool(marked_pool(), judge(server, by="yes"), AFOptions(iterations=40, n_negatives=1))
+    assert (run.assignment(0)[:, 1] == 3).any()
+    assert not (run.assignment()[:, 1] == 3).any()
 
 
 def test_a_run_goes_on_at_the_model_that_began_it_alone(tmp_path: Path) -> None:
