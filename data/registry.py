@@ -238,7 +238,7 @@ class Registry:
             hint = near_names(key, known)
             raise InputError(f"{self.kind} {base!r} has no setting {key!r}.{hint} There are {', '.join(known)}.")
         kind = kinds[key]
-        raw = value.split(",") if tuple in (get_origin(kind), *map(get_origin, get_args(kind))) else value
+        raw = re.split(r"\s*,\s*", value) if tuple in (get_origin(kind), *map(get_origin, get_args(kind))) else value
         try:
             made = msgspec.convert(raw, kind, strict=False)
         except (msgspec.ValidationError, TypeError) as error:
@@ -305,14 +305,14 @@ _SETTING = r"[a-z_][a-z0-9_]*="
 
 
 def _named_pieces(inside: str) -> list[str]:
-    """What stands in brackets, parted where a named setting begins."""
+    """What stands in brackets, parted where a named setting begins; blanks beside a parting are no part of it."""
     pieces: list[str] = []
     for part in split_names(inside):
-        if not pieces or re.match(_SETTING, part):
+        if not pieces or re.match(_SETTING, part.lstrip()):
             pieces.append(part)
         else:
             pieces[-1] += f",{part}"
-    return pieces
+    return [piece.strip() for piece in pieces]
 
 
 def _is_required(factory: Callable[..., Any], parameter: str) -> bool:

@@ -26,6 +26,7 @@ from swag_af.filters import sequences as sequences_module
 from swag_af.filters.contract import Filter, check_is_filter
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, PosLSTM
 from swag_af.filters.neural import NeuralFilter, cross_entropy, stopping_size, stopping_split
+from swag_af.filters.registry import REGISTRY
 from swag_af.filters.sequences import sequences_of
 from swag_af.filters.threads import deciding_threads
 from swag_af.nn import products
@@ -697,6 +698,14 @@ def test_importing_the_package_loads_no_torch_and_exposes_what_it_lists():
     subprocess.run([sys.executable, "-c", code], check=True)
     assert set(swag_af.filters.__all__) == set(swag_af.filters._MODULE_OF)
     assert all(getattr(swag_af.filters, name) for name in swag_af.filters.__all__)
+
+
+def test_blanks_behind_commas_in_brackets_part_settings_as_commas_alone_do():
+    """What stood behind one was a part of the text setting before it, and its own setting was the default."""
+    named = "judge[http://localhost:8000, key_variable=MY_KEY, max_requests=5 , see=options]"
+    argument, settings = "http://localhost:8000", {"key_variable": "MY_KEY", "max_requests": 5, "see": "options"}
+    assert REGISTRY.in_brackets(named) == {"url": argument, **settings}
+    assert REGISTRY.in_brackets(named.replace(" ", "")) == REGISTRY.in_brackets(named)
 
 
 def test_a_setting_in_brackets_and_by_its_name_is_refused():
