@@ -6,7 +6,7 @@ A fit flattens the assigned candidates, n rows x m columns, into `q` examples, g
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -283,8 +283,10 @@ def _written(setting: Any) -> Iterator[Any]:
         yield from _written(one)
 
 
-def _parameters(estimator: Any) -> str:
-    values = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+def _parameters(setting: Any) -> str:
+    """Of an estimator, or an instance of a dataclass; of other objects none are known."""
+    values = {one.name: getattr(setting, one.name) for one in fields(setting)} if is_dataclass(setting) else {}
+    values = setting.get_params(deep=False) if hasattr(setting, "get_params") else values
     return ", ".join(f"{name}={_parameter(value)}" for name, value in sorted(values.items()))
 
 

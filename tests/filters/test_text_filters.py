@@ -8,7 +8,7 @@ import shutil
 import sys
 import warnings
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -229,7 +229,15 @@ def test_the_estimator_that_is_passed_stays_as_it_was(tell_tale):
     assert not hasattr(estimator[1], "coef_")
 
 
-def test_settings_that_are_numbers_of_numpy_or_partial_functions_tell_filters_apart():
+@dataclass(frozen=True)
+class FirstCharacters:
+    n: int
+
+    def __call__(self, view):
+        return character_counts(view, self.n)
+
+
+def test_settings_that_are_numbers_of_numpy_or_callable_objects_tell_filters_apart():
     """As `C=float32()` a sweep's second run went on with the first one's folder."""
 
     def told(of="ending", **given):
@@ -238,6 +246,8 @@ def test_settings_that_are_numbers_of_numpy_or_partial_functions_tell_filters_ap
     assert told(alpha=np.float32(0.5)) == told(alpha=0.5) != told(alpha=np.float64(0.25))
     assert told(class_prior=np.array([0.5, 0.5])) != told(class_prior=np.array([0.9, 0.1]))
     assert told(partial(character_counts, 1)) != told(partial(character_counts, 2))
+    assert told(FirstCharacters(1)) != told(FirstCharacters(2))
+    assert told(FirstCharacters(1)) == told(FirstCharacters(1))
 
 
 def test_functions_and_classes_of_ones_own_are_told_by_their_sources(tmp_path, monkeypatch):
