@@ -6,7 +6,13 @@ Pages have a form of their own, in which the sign stays with its number (`swag_a
 
 def in_percent(share: float, digits: int = 1) -> str:
     """`0.1234` as `12.3 %`."""
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:z.{digits}f} %"
+
+
+def digits_apart(figure: float, bound: float) -> int:
+    """Decimals of a percentage that show that a figure is not the bound, where it is not: one at least, four at
+    most."""
+    return next((n for n in (1, 2, 3) if round(100 * figure, n) != round(100 * bound, n)), 1 if figure == bound else 4)
 
 
 def from_to(low: float, high: float) -> str:

@@ -213,16 +213,21 @@ def _named(n: int, only: str) -> str:
     return f"the groups of {several(n, 'instance')}" if n else "none"
 
 
+def by_text(one: Instance) -> tuple[object, ...]:
+    """What rows are ordered by where their order in the file must decide nothing: an id may be the number of a line."""
+    return one.context, one.start, sorted(one.options), one.group, one.id
+
+
 def folds_of(instances: Instances, groups: Groups, n_folds: int, *, seed: int) -> np.ndarray:
-    """(N,) a fold for each instance, from 0: whole groups together, the same for the same ids in whatever order.
+    """(N,) a fold for each instance, from 0: whole groups together, the same for the same rows in whatever order.
 
     No more folds than there are groups.
     """
-    ids = [one.id for one in instances.instances]
-    rank = np.empty(len(ids), np.int64)
-    rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-    first = np.full(groups.n, len(ids))
-    np.minimum.at(first, groups.numbers, rank)  # (groups,) the rank of a group's first id
+    each = instances.instances
+    rank = np.empty(len(each), np.int64)
+    rank[sorted(range(len(each)), key=lambda row: by_text(each[row]))] = np.arange(len(each))
+    first = np.full(groups.n, len(each))
+    np.minimum.at(first, groups.numbers, rank)  # (groups,) the rank of a group's first row
     in_order = first.argsort().argsort()[groups.numbers]
     return deal(in_order, min(n_folds, groups.n), rng=np.random.default_rng((seed, *b"folds")))
 

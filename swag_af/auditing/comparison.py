@@ -251,9 +251,13 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     for what, changes in (told | {"New, made by the repair": new}).items():
         lines += [f"{what}: {change_sentence(one)}" for one in changes[:_SAID]]
         lines += [f"{what}: {several(len(changes) - _SAID, 'check')} more."] if len(changes) > _SAID else []
-    n_left = sum(one.outcome in ("same", "untold") and one.before.status == "found" for one in c.changes)
+    n_left = sum(one.outcome == "same" and one.before.status == "found" for one in c.changes)
     if n_left:
         lines.append(f"No significant change: {several(n_left, 'check')} that had found something before.")
+    if untold := changed(c, "untold"):
+        more = f", and {several(len(untold) - _SAID, 'check')} more" if len(untold) > _SAID else ""
+        shown = "; ".join(change_sentence(one).removesuffix(".") for one in untold[:_SAID])
+        lines.append(f"Not judged, for want of an interval or of a control: {shown}{more}.")
     return lines
 
 

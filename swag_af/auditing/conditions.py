@@ -23,7 +23,7 @@ from typing import Literal, get_args
 from swag_af.auditing.codes.code import codes, find_code
 from swag_af.auditing.diagnostics import Diagnostic, LeftOut, Status
 from swag_af.data.errors import InputError, near_names
-from swag_af.data.percent import in_percent
+from swag_af.data.percent import digits_apart, in_percent
 
 Figure = Literal["value", "low", "high", "effect", "n", "n_groups"]
 FIGURES: dict[str, Figure] = {name: name for name in get_args(Figure)}
@@ -200,7 +200,7 @@ def _compared(condition: Condition, asked: Comparison, diagnostic: Diagnostic) -
     passed = COMPARATORS[asked.comparator](round(figure, 6), round(bound, 6))
     low, high = _interval_of(asked.figure, diagnostic)
     by_luck = low is not None and high is not None and low < bound < high
-    digits = _digits_apart(figure, bound)
+    digits = digits_apart(figure, bound)
     said = f"{_called(diagnostic)}: {_figure_said(asked, figure, low, high, diagnostic, digits)}"
     said += f", which is {'' if passed else 'not '}{_bound_said(asked, bound, diagnostic, digits)}."
     if by_luck:
@@ -231,12 +231,6 @@ def _interval_of(figure: Figure, diagnostic: Diagnostic) -> tuple[float | None, 
     if figure == "effect" and low is not None and high is not None and chance is not None and chance < 1:
         return (low - chance) / (1 - chance), (high - chance) / (1 - chance)
     return None, None
-
-
-def _digits_apart(figure: float, bound: float) -> int:
-    """Decimals of a percentage that show that a figure is not the bound, where it is not: one at least, four at
-    most."""
-    return next((n for n in (1, 2, 3) if round(100 * figure, n) != round(100 * bound, n)), 1 if figure == bound else 4)
 
 
 def _figure_said(

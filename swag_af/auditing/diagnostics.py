@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from swag_af.data.interval import rounded_mean
-from swag_af.data.percent import in_percent
+from swag_af.data.percent import digits_apart, in_percent
 
 Status = Literal["found", "hint", "clear"]
 """`found`: the data has the problem; `hint`: it may have; `clear`: it was looked for and not found."""
@@ -116,14 +116,16 @@ def of_accuracy(
     """
     expected = round(float(chance.mean()), 6)
     value, low, high = rounded_mean(hits, groups, times=times)
-    figures = {"value": value, "low": low, "high": high, "chance": expected}
+    digits = max(digits_apart(end, expected) for end in (low, high))
+    ends = {"low": low, "high": high, "chance": expected}
+    figures = {"value": in_percent(value), **{name: in_percent(end, digits) for name, end in ends.items()}}
     return Diagnostic(
         code=code,
         subject=subject,
         status="clear" if low <= expected <= high else "found",
         value=value,
         unit="accuracy",
-        said=said.format(**{name: in_percent(figure) for name, figure in figures.items()}),
+        said=said.format(**figures),
         low=low,
         high=high,
         chance=expected,

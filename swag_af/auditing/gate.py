@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swag_af.auditing.codes.code import codes
+from swag_af.auditing.codes.code import is_computed
 from swag_af.auditing.conditions import Condition, Decision, decide_one, left_out, not_computed, parse_condition
 from swag_af.auditing.diagnostics import Diagnostic, LeftOut, mirrored
 from swag_af.data.errors import GateError, InputError, several
@@ -135,7 +135,7 @@ def decide(gate: Gate, diagnostics: Sequence[Diagnostic], without: Sequence[Left
     names that one, for its mirror; one that is about none of them, or only about what had nothing to look at, fails,
     and so does one that is about what was left out, unless it says `if computed`.
     """
-    ordered = sorted(filter(_is_computed, diagnostics), key=lambda one: (one.code, one.subject))
+    ordered = sorted(filter(is_computed, diagnostics), key=lambda one: (one.code, one.subject))
     decisions, notes = list[Decision](), list[str]()
     for condition in gate.conditions:
         about = [one for one in ordered if condition.is_about(one)]
@@ -149,9 +149,3 @@ def decide(gate: Gate, diagnostics: Sequence[Diagnostic], without: Sequence[Left
         if made and idle:
             notes.append(f"{condition.text}: nothing to look at in this data for {', '.join(idle)}.")
     return GateResult(tuple(decisions), gate.path, tuple(notes))
-
-
-def _is_computed(one: Diagnostic) -> bool:
-    """Whether it looked at anything. Flaws of writing are looked for everywhere, and `n` counts the questions that have
-    them: without any they are clear."""
-    return one.n > 0 or (one.code in codes() and codes()[one.code].family == "writing")

@@ -1,14 +1,15 @@
 """Diagnostics, or a gate's decisions on them, as JUnit XML, which GitLab, Jenkins and others show as tests.
 
 With a gate each decision is a test; without one each diagnostic is, and fails where something was found. A hint
-passes, with its sentence beside it: JUnit knows no warnings. No times or dates: the same audit gives the same bytes.
+passes, with its sentence beside it: JUnit knows no warnings; what had nothing to look at is skipped. No times or dates:
+the same audit gives the same bytes.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from swag_af.auditing.codes.code import codes
+from swag_af.auditing.codes.code import codes, is_computed
 from swag_af.auditing.conditions import Decision
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.gate import GateResult
@@ -43,8 +44,7 @@ def _decision_case(decision: Decision) -> ET.Element:
     name = f"{condition.text} ({_called(one)})" if one else condition.text
     case = _test(one.code if one else condition.codes[0], name)
     if decision.status == "skipped":
-        skipped = ET.SubElement(case, "skipped", {"message": legal(decision.said)})
-        skipped.text = legal(decision.said)  # GitLab reads the content, Jenkins the attribute
+        _add_skipped(case, decision.said)
     elif decision.status == "failed":
         _add_failure(case, "gate", decision.said, one)
     else:
@@ -56,6 +56,8 @@ def _case(diagnostic: Diagnostic) -> ET.Element:
     case = _test(diagnostic.code, _called(diagnostic))
     if diagnostic.status == "found":
         _add_failure(case, "found", diagnostic.said, diagnostic)
+    elif not is_computed(diagnostic):
+        _add_skipped(case, diagnostic.said)
     else:
         ET.SubElement(case, "system-out").text = legal(f"{diagnostic.status}: {diagnostic.said}")
     return case
@@ -70,6 +72,11 @@ def _test(code: str, name: str) -> ET.Element:
     known = codes().get(code)
     title = f"{code} {known.name}" if known else code
     return ET.Element("testcase", {"classname": legal(f"audit.{title}"), "name": legal(name)})
+
+
+def _add_skipped(case: ET.Element, said: str) -> None:
+    """A test that was not made, and why: GitLab reads the content, Jenkins the attribute."""
+    ET.SubElement(case, "skipped", {"message": legal(said)}).text = legal(said)
 
 
 def _add_failure(case: ET.Element, kind: str, said: str, diagnostic: Diagnostic | None) -> None:

@@ -193,8 +193,8 @@ class _Places:
 
 
 def _text(text: str) -> Json:
-    """A message; no text of the data becomes a link, which SARIF writes `[text](target)`."""
-    return {"text": visible(text).replace("](", "] (")}
+    """A message; no text of the data becomes a link or a placeholder, which SARIF writes `[text](target)` and `{0}`."""
+    return {"text": visible(text).replace("](", "] (").replace("{", "{{").replace("}", "}}")}
 
 
 def _cut(text: str) -> str:

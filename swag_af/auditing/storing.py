@@ -13,13 +13,14 @@ not at all.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from swag_af.auditing.codes.code import is_computed
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Association, Audit, FoldKind, Probe, over_seeds
 from swag_af.auditing.tiers import TIERS, Tiers, tiers_of
@@ -217,7 +218,7 @@ def _about(audit: Audit, tiers: Tiers | None) -> About:
         groups=audit.groups.said,
         files=dict(data.files),
         notes=data.notes,
-        counts={status: _count(audit, status) for status in ("found", "hint", "clear")},
+        counts=_counts(audit.diagnostics),
         probes=tuple(map(_probe_record, audit.probes)),
         tiers=dict(zip(TIERS, by_tier, strict=False)),
         weights=dict(tiers.weights) if tiers else {},
@@ -225,8 +226,10 @@ def _about(audit: Audit, tiers: Tiers | None) -> About:
     )
 
 
-def _count(audit: Audit, status: str) -> int:
-    return sum(one.status == status for one in audit.diagnostics)
+def _counts(diagnostics: Sequence[Diagnostic]) -> dict[str, int]:
+    """How many checks of each status there are; those that had nothing to look at are idle, not clear."""
+    found = Counter(one.status if is_computed(one) else "idle" for one in diagnostics)
+    return {status: found[status] for status in ("found", "hint", "clear", "idle")}
 
 
 def _probe_record(probe: Probe) -> ProbeRecord:

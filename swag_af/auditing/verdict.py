@@ -10,7 +10,7 @@ from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
 from swag_af.data.errors import several
 from swag_af.data.instances.published import pairs_of_splits
-from swag_af.data.percent import in_percent
+from swag_af.data.percent import digits_apart, in_percent
 from swag_af.filters.registry import label_of
 
 NOT_ASKED = (
@@ -67,7 +67,8 @@ def verdict(audit: Audit | SavedAudit) -> str:
     split = _of_split(saved, best)
     if best.status != "found" or best.chance is None or best.value <= best.chance:
         where = " on folds of whole groups" if split else ""
-        return f"No probe {does} these {things} better than guessing{where}, which gets {_chance(best)}: {said}{split}"
+        guessing = f"guessing{where}, which gets {_chance(best)}"
+        return f"No probe surely {does} these {things} better than {guessing}: {said}{split}"
     slight = "A little more than by guessing: " if (best.effect or 0.0) < SLIGHT else ""
     return f"{slight}{said} Guessing gets {_chance(best)}.{split}"
 
@@ -121,10 +122,15 @@ def further(audit: Audit | SavedAudit) -> list[str]:
     saved = saved_form(audit)
     sayers = [_few_line, _split_line, _feature_line, _below_line, _recycling_line]
     sayers += [_set_line, _tier_line, _word_line, _integrity_line]
-    counts = saved.about.counts
+    return [*(line for sayer in sayers for line in sayer(saved)), _count_line(saved.about.counts)]
+
+
+def _count_line(counts: Mapping[str, int]) -> str:
+    """How many checks there were, and what came of them; folders of earlier versions count idle ones as clear."""
     made = f"Of {several(sum(counts.values()), 'check')} {counts['found']:,} found something"
     hints = f", {counts['hint']:,} {'hints' if counts['hint'] == 1 else 'hint'} at it" if counts["hint"] else ""
-    return [*(line for sayer in sayers for line in sayer(saved)), f"{made}{hints}, {counts['clear']:,} clear."]
+    idle = f", {counts['idle']:,} had nothing to look at" if counts.get("idle") else ""
+    return f"{made}{hints}, {counts['clear']:,} clear{idle}."
 
 
 def how(diagnostic: Diagnostic) -> str:
@@ -170,10 +176,15 @@ def figure(value: float | None, unit: Unit) -> str:
 
 
 def between(diagnostic: Diagnostic) -> str:
-    """The interval: `68.1 to 74.3 %`; a dash where there is none."""
-    if diagnostic.low is None or diagnostic.high is None:
+    """The interval: `68.1 to 74.3 %`, with as many decimals as show that chance is not its end; a dash where there is
+    none."""
+    low, high, chance = diagnostic.low, diagnostic.high, diagnostic.chance
+    if low is None or high is None:
         return "–"
-    return span(diagnostic.low, diagnostic.high, diagnostic.unit)
+    if diagnostic.unit == "accuracy" and chance is not None:
+        digits = max(digits_apart(end, chance) for end in (low, high))
+        return f"{in_percent(low, digits).removesuffix(' %')} to {in_percent(high, digits)}"
+    return span(low, high, diagnostic.unit)
 
 
 def span(low: float, high: float, unit: Unit) -> str:

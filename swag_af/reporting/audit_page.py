@@ -89,8 +89,8 @@ def _tiles(saved: SavedAudit) -> dict[str, str]:
     tiles["groups kept together"] = f"{about.n_groups:,}"
     if best and best.effect is not None:
         tiles["gained of what guessing leaves"] = percent(best.effect, 0)
-    counts = about.counts
-    return tiles | {"checks that found something": f"{counts['found']:,} of {sum(counts.values()):,}"}
+    n_made = sum(n for status, n in about.counts.items() if status != "idle")
+    return tiles | {"checks that found something": f"{about.counts['found']:,} of {n_made:,}"}
 
 
 def _gauge(best: Diagnostic) -> dict[str, object] | None:
@@ -230,7 +230,9 @@ def _words(saved: SavedAudit) -> str:
     telling = [one for one in saved.associations if one.q < SIGNIFICANT]
     tables = _word_tables(telling)
     n_more = len(telling) - sum(len(rows) for _, rows in tables)
-    return render("audit_words", tables=tables, n_more=n_more, rows=check_rows(ours))
+    n_is = "questions in which some options contain the word and others do not"
+    n_is = n_is if saved.about.of == "choices" else "texts that contain the word"
+    return render("audit_words", tables=tables, n_is=n_is, n_more=n_more, rows=check_rows(ours))
 
 
 def _word_tables(telling: Sequence[Association]) -> list[tuple[str, list[tuple[str, ...]]]]:

@@ -23,7 +23,7 @@ def escape(text: object) -> str:
 
 def percent(share: float, digits: int = 1) -> str:
     """`0.1234` as `12.3 %`, with a no-break space."""
-    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+    return f"{100 * share:z.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,16 @@ def test_without_a_gate_what_was_found_is_a_failed_test() -> None:
     assert f"What to do: {codes()['AF101'].mend}" in text
 
 
+def test_what_had_nothing_to_look_at_is_skipped_but_for_flaws_of_writing() -> None:
+    """Copies across splits were a passed test where there was one split."""
+    idle = [replace(diagnostic("pairs", "clear", code=code), n=0) for code in ("AF401", "AF505")]
+    found = cases(junit(idle))
+    assert {name: [child.tag for child in case] for name, case in found.items()} == {
+        "AF401 pairs": ["system-out"],
+        "AF505 pairs": ["skipped"],
+    }
+
+
 def test_with_a_gate_each_decision_is_a_test() -> None:
     found = cases(junit(THREE, decided("AF101 not found", "AF101[nli] clear if computed", "AF101[x] clear")))
     assert {name: [child.tag for child in case] for name, case in found.items()} == {
@@ -322,7 +332,9 @@ def test_any_text_is_written_as_sarif(said: str, subject: str, text: str, where:
     json.dumps(made, ensure_ascii=False).encode("utf-8")
     (result,) = checked(made).results
     assert "](" not in result.message.text
-    assert visible(text).replace("](", "] (") in result.message.text
+    assert "{" not in result.message.text.replace("{{", "")  # `{0}` would be the place of an argument
+    plain = result.message.text.replace("{{", "{").replace("}}", "}")
+    assert visible(text).replace("](", "] (") in plain
 
 
 def test_the_order_of_diagnostics_changes_no_byte_of_sarif() -> None:

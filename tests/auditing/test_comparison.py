@@ -335,6 +335,20 @@ def test_where_no_row_went_probes_are_paired() -> None:
     assert found.n_draws == 0
 
 
+def test_what_has_no_interval_is_told_as_not_judged_and_not_as_unchanged() -> None:
+    """A word that stood in every gold, and was taken out of all, was among the checks without significant change."""
+    data = questions(20)
+
+    def with_words(n: int) -> Audit:
+        words = Diagnostic("AF301", "gold", "found" if n else "clear", n, "count", f"{n} words tell gold.", n=20)
+        return replace(audit(data, []), diagnostics=(words,))
+
+    found = compare(with_words(3), with_words(0), by_length)
+    assert [one.outcome for one in found.changes] == ["untold"]
+    (_, said) = comparison_lines(found)
+    assert said == "Not judged, for want of an interval or of a control: AF301 gold: 3 before, 0 after."
+
+
 def test_a_comparison_is_read_again_as_it_was_written(tmp_path: Path) -> None:
     before = of_lengths(60)
     found = compare(by_length(before), by_length(before.take(range(40))), by_length)

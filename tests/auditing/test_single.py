@@ -421,7 +421,10 @@ def test_folds_keep_groups_whole_whatever_the_order_of_rows() -> None:
     assert np.bincount(folds).tolist() == sorted(np.bincount(folds), reverse=True) or np.ptp(np.bincount(folds)) <= 3
     order = np.random.default_rng(0).permutation(50)
     numbers = np.unique(groups.numbers[order][::-1], return_inverse=True)[1][::-1]
-    assert np.array_equal(folds_of(instances.take(order), Groups(numbers, ""), 5, seed=1), folds[order])
+    shuffled = instances.take(order)
+    assert np.array_equal(folds_of(shuffled, Groups(numbers, ""), 5, seed=1), folds[order])
+    by_line = tuple(replace(one, id=f"line {i}") for i, one in enumerate(shuffled.instances, 1))
+    assert np.array_equal(folds_of(replace(shuffled, instances=by_line), Groups(numbers, ""), 5, seed=1), folds[order])
     assert folds_of(instances, Groups(np.zeros(50, int), "one"), 5, seed=1).tolist() == [0] * 50
 
 

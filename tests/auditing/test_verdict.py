@@ -32,9 +32,26 @@ def test_of_one_the_noun_is_singular() -> None:
     assert lines[-1].startswith("Of 1 check ")
 
 
+def test_checks_that_had_nothing_to_look_at_are_not_counted_as_clear() -> None:
+    made = audit(DATA, [probe(DATA, 0.26)])
+    idle = replace(made.diagnostics[0], code="AF505", subject="train to test", n=0)
+    counts = saved_form(replace(made, diagnostics=(*made.diagnostics, idle))).about.counts
+    assert counts["idle"] == 1
+    assert further(replace(made, diagnostics=(idle,)))[-1] == (
+        "Of 1 check 0 found something, 0 clear, 1 had nothing to look at."
+    )
+
+
+def test_an_interval_that_ends_at_chance_is_told_with_the_decimals_that_part_them() -> None:
+    """`50.0 to 56.2, chance 50.0` was found."""
+    near = Diagnostic("AF103", "other-context", "found", 0.53125, "accuracy", "", 0.50024, 0.562021, 0.5)
+    assert between(near) == "50.02 to 56.20 %"
+    assert between(replace(near, low=0.51)) == "51.0 to 56.2 %"
+
+
 def test_at_chance_the_verdict_says_so_and_claims_no_more() -> None:
     said = verdict(audit(DATA, [probe(DATA, 0.26)]))
-    assert said.startswith("No probe answers these questions better than guessing, which gets 25.0 %")
+    assert said.startswith("No probe surely answers these questions better than guessing, which gets 25.0 %")
     assert "26.0 %" in said
 
 
@@ -43,7 +60,9 @@ def test_what_published_splits_give_is_said_where_it_is_surely_more() -> None:
     guessing."""
     by_split = replace(probe(DATA, 0.9), folds="split", fitted_on="train", scored_on="test")
     said = verdict(audit(DATA, [probe(DATA, 0.26), by_split]))
-    assert said.startswith("No probe answers these questions better than guessing on folds of whole groups, which gets")
+    assert said.startswith(
+        "No probe surely answers these questions better than guessing on folds of whole groups, which gets"
+    )
     assert "But the published splits share what tells: 90.0 % of test (95 % interval" in said
     assert said.endswith("without the question, by a linear model over words fitted on train.")
     for other in (replace(by_split, hits=probe(DATA, 0.3).hits), replace(by_split, input="full")):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.data.errors import InputError
 from swag_af.data.records import parse_record
 
@@ -82,6 +83,13 @@ def codes() -> Mapping[str, Code]:
         for code, record in table.items():
             found[code] = parse_record({**record, "code": code, "family": family}, Code, str(path), "Mend the table.")
     return dict(sorted(found.items()))
+
+
+def is_computed(diagnostic: Diagnostic) -> bool:
+    """Whether it looked at anything. Flaws of writing are looked for everywhere, and `n` counts the questions that have
+    them: without any they are clear."""
+    known = codes().get(diagnostic.code)
+    return diagnostic.n > 0 or (known is not None and known.family == "writing")
 
 
 def find_code(wanted: str) -> Code:

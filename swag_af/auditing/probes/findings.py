@@ -15,7 +15,7 @@ from swag_af.auditing.probes.probe import RANDOM_TOO, Task, model_label, model_n
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import CROSS_VALIDATED, paired_difference
-from swag_af.data.percent import in_percent, in_points
+from swag_af.data.percent import digits_apart, in_percent, in_points
 
 CODES = {
     "options": "AF101",
@@ -111,7 +111,9 @@ def _by_its_own_shares(one: Probe, instances: Instances) -> float:
 
 
 def _sentence(one: Probe, found: Diagnostic, said: str) -> str:
-    low, high, chance = (in_percent(figure or 0) for figure in (found.low, found.high, found.chance))
+    ends = [figure or 0.0 for figure in (found.low, found.high, found.chance)]
+    digits = max(digits_apart(end, ends[2]) for end in ends[:2])
+    low, high, chance = (in_percent(end, digits) for end in ends)
     where = f" of {one.scored_on}, fitted on {one.fitted_on}," if one.folds == "split" else ""
     return (
         f"{model_label(one.model)}, reading {said}, is right in {in_percent(found.value)} of the instances{where} "

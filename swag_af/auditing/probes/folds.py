@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.instances.grouping import by_text
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.splits import deal
 
@@ -29,7 +30,7 @@ def sort(instances: Instances, groups: np.ndarray) -> Sorted:
     if instances.kind == "choices":
         orders = [sorted(order, key=one.options.__getitem__) for one, order in zip(each, orders, strict=True)]
         each = tuple(_reordered(one, order) for one, order in zip(each, orders, strict=True))
-    rows = sorted(range(len(each)), key=lambda row: _key(each[row]))
+    rows = sorted(range(len(each)), key=lambda row: by_text(each[row]))
     answers = np.concatenate([instances.offsets[row] + np.array(orders[row]) for row in rows])
     _, first, mine = np.unique(groups[rows], return_index=True, return_inverse=True)
     made = replace(instances, instances=tuple(each[row] for row in rows))
@@ -38,10 +39,6 @@ def sort(instances: Instances, groups: np.ndarray) -> Sorted:
 
 def _reordered(one: Instance, order: list[int]) -> Instance:
     return replace(one, options=tuple(one.options[i] for i in order), answer=order.index(one.answer))
-
-
-def _key(one: Instance) -> tuple[object, ...]:
-    return one.context, one.start, one.options, one.group, one.id
 
 
 def deal_folds(groups: np.ndarray, n_folds: int, *, rng: np.random.Generator) -> np.ndarray:
