@@ -55,9 +55,15 @@ class Source:
     """What the numbers from 0 in a column mean, where `datasets` recorded it."""
 
     def hashes(self) -> dict[str, str]:
-        """The SHA-256 of the file under its name, or of each file of the folder, and of the file of its labels."""
-        files = [self.path] if self.path.is_file() else sorted(self.path.glob("*.arrow"))
-        return {path.name: sha256_file(path) for path in (*files, *filter(None, [self.labels_file]))}
+        """The SHA-256 of the file under its name, or of each file of the folder, and of the file of its labels, which
+        has its folder's name before its own where the other is called the same."""
+        files = [self.path] if self.path.is_file() else sorted(_files_of_state(self.path))
+        found = {path.name: sha256_file(path) for path in files}
+        if self.labels_file is None:
+            return found
+        name = self.labels_file.name
+        name = f"{self.labels_file.absolute().parent.name}/{name}" if name in found else name
+        return found | {name: sha256_file(self.labels_file)}
 
 
 def open_sources(path: Path, format: str = "auto") -> list[Source]:

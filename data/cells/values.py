@@ -55,6 +55,11 @@ def word_of(record: Record, name: str) -> str:
     return str(number)
 
 
+def group_of(record: Record, name: str) -> str:
+    """The same of a cell that says what rows belong to, which a blank at either end does not change."""
+    return word_of(record, name).strip()
+
+
 @lru_cache(maxsize=256)
 def listed(stem: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """The columns among `names` that hold a list of texts.
@@ -78,9 +83,9 @@ def numbered_columns(stem: str, names: tuple[str, ...]) -> list[tuple[int, str]]
 
 def numbers_of(source: Source, stem: str, names: Sequence[str]) -> tuple[int, ...]:
     """The numbers of the numbered columns of a source, of which `names` are known, ascending; none where these have no
-    such. All lines of JSON are asked, since the first may leave out an option."""
+    such. All rows of JSON are asked, since the first may leave out an option."""
     known = numbered_columns(stem, tuple(names)) if stem and stem not in names else []
-    if not known or source.format != "jsonl":
+    if not known or source.format not in ("json", "jsonl"):
         return tuple(number for number, _ in known)
     own = {tuple(record) for _, record in source.read(names)}
     return tuple(sorted({number for columns in own for number, _ in numbered_columns(stem, columns)}))

@@ -71,6 +71,8 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     """What the columns of `source` hold. Raises InputError where it has no texts, no options or no label."""
     sample = list(islice(source.read(source.columns), N_SAMPLE))
     rows = [record for _, record in sample]
+    if not rows:
+        raise InputError(f"{source.path}: no rows in it. Check the path.")
     chosen = layout_of([*source.columns, *rows[0]], rows, reading.layout)
     tagged = chosen.tagged or tagged_columns(rows)
     named = {name: value for name, value in asdict(reading.columns).items() if value != AUTO}

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, combinations, islice
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +268,7 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
     kind: Kind = parts[0].kind
     found = [one for part in parts for one in part.found]
     notes = [note for part in parts for note in part.notes]
+    _check_classes(parts)
     classes = _classes(found, name) if kind == "classes" else ()
     if len(classes) == 1 and any(UNLABELLED in note for note in notes):
         raise InputError(
@@ -297,6 +298,21 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
         label_base=1 if kind == "choices" and all(part.label_base == 1 for part in parts) else 0,
         cut_sets=frozenset(sets & cut),
     )
+
+
+def _check_classes(parts: Sequence[_Part]) -> None:
+    """Raise InputError where two files have two classes or more each, and none in common: they write them otherwise."""
+    of_files = [(part.path, {str(one.answer) for one in part.found}) for part in parts if part.kind == "classes"]
+    for (one, ours), (other, theirs) in combinations([found for found in of_files if len(found[1]) > 1], 2):
+        if not ours & theirs:
+            raise InputError(
+                f"{other}: its classes are {_some(theirs)}, those of {one} {_some(ours)}, and none is in both. Write "
+                "them alike, or read one of the two alone."
+            )
+
+
+def _some(classes: set[str]) -> str:
+    return ", ".join(_cut(name) for name in sorted(classes)[:5])
 
 
 def _answer(found: Found, numbers: dict[str, int]) -> int:

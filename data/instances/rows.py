@@ -19,6 +19,7 @@ from swag_af.data.cells.labels import (
     plain,
 )
 from swag_af.data.cells.values import (
+    group_of,
     integer,
     kind_of,
     listed,
@@ -163,7 +164,7 @@ def _found(
     """What a plain row holds; nothing if it has no label."""
     if plan.columns.label_column and _lacks_label(row, plan):
         tally[UNLABELLED] += 1
-        cut |= {word_of(row, plan.columns.contrast_set_column)}
+        cut |= {group_of(row, plan.columns.contrast_set_column)}
         tally[MINUS_ONE] += plan.kind == "classes" and is_minus_one(optional(row, plan.columns.label_column))
         return []
     found = _question(row, plan, tally) if plan.kind == "choices" else _classified(row, plan)
@@ -270,20 +271,20 @@ def class_name(value: Any, names: Sequence[str] = ()) -> str:
 def _about(found: Found, row: Record, plan: Plan, where: str, shared: dict[str, str], tally: Counter[str]) -> Found:
     """The same with its group, split, place and sets; equal contexts are one text in memory."""
     columns = plan.columns
-    contrast_set = word_of(row, columns.contrast_set_column)
-    group = word_of(row, columns.video_column)
+    contrast_set = group_of(row, columns.contrast_set_column)
+    group = group_of(row, columns.video_column)
     if not group and columns.passage_column and not columns.video_column:
         group = "" if optional(row, columns.passage_column) is None else text_of(row, columns.passage_column)
     group = group or contrast_set
     return found._replace(
         context=shared.setdefault(found.context, found.context),
         group=shared.setdefault(group, group),
-        split=word_of(row, columns.split_column),
+        split=group_of(row, columns.split_column),
         where=where,
         media=word_of(row, columns.media_column),
         contrast_set=contrast_set,
         variant=variant_of(word_of(row, columns.variant_column)),
-        question=word_of(row, columns.question_id_column),
+        question=group_of(row, columns.question_id_column),
         stage=word_of(row, columns.stage_column),
         gold_source=_source(row, columns.source_column, tally),
         objects=kinds_in(row) if plan.tagged or has_names(row) else (),

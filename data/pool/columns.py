@@ -16,6 +16,7 @@ from swag_af.data.cells.labels import Cells, base_doubt, base_named, base_of, ch
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.values import (
     did_you_mean,
+    group_of,
     integer,
     listed,
     numbers_of,
@@ -322,7 +323,7 @@ def question_of(record: Record, layout: Layout) -> Question:
         gold = str(endings[label])
         negatives = [text for i, text in enumerate(endings) if i != label]
         order = [label, *(i for i, text in enumerate(endings) if i != label and text is not None)]
-    video = word_of(record, columns.video_column)
+    video = group_of(record, columns.video_column)
     source = word_of(record, columns.source_column) or next(
         (source for prefix, source in layout.sources.items() if video.startswith(prefix)), layout.default_source
     )

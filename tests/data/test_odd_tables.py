@@ -16,6 +16,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import Columns, PoolOptions
 from swag_af.data.pool.verb import pool
 from swag_af.data.sources import open_source
@@ -44,6 +45,55 @@ def test_labels_of_a_file_of_their_own_are_read_and_not_those_of_the_rows(tmp_pa
     rows = [{"id": i, "premise": f"a {i}", "hypothesis": f"b {i}", "gold_label": "yes"} for i in range(20)]
     labels = written(tmp_path / "labels.jsonl", [{"id": i, "label": ("no", "maybe")[i % 2]} for i in range(20)])
     assert answers(read(tmp_path, rows, labels_file=labels)) == ["no", "maybe"] * 10
+
+
+def test_a_labels_file_of_the_same_name_is_told_apart_from_what_it_labels(tmp_path: Path) -> None:
+    """Its hash stood in place of the other's."""
+    rows = written(tmp_path / "test.jsonl", [{"id": i, "premise": f"a {i}", "hypothesis": f"b {i}"} for i in range(9)])
+    labels = written(tmp_path / "labels" / "test.jsonl", [{"id": i, "label": "yn"[i % 2]} for i in range(9)])
+    made = read_instances([rows], ReadingOptions(labels_file=labels))
+    assert made.files == {"test.jsonl": sha256_file(rows), "labels/test.jsonl": sha256_file(labels)}
+
+
+def test_splits_that_write_their_classes_otherwise_are_refused(tmp_path: Path) -> None:
+    """They were four classes."""
+    paths = [
+        written(
+            tmp_path / f"{split}.jsonl",
+            [{"premise": f"a {i}", "hypothesis": f"b {i}", "label": classes[i % 2]} for i in range(9)],
+        )
+        for split, classes in (("train", ("entailment", "neutral")), ("val", (0, 1)))
+    ]
+    with pytest.raises(
+        InputError, match=r"val.jsonl: its classes are 0, 1, those of .*train.jsonl entailment, neutral"
+    ):
+        read_instances(paths)
+
+
+def test_blanks_beside_the_names_of_groups_make_no_others(tmp_path: Path) -> None:
+    """One video was in two folds."""
+    rows: Rows = [
+        {"question": f"q {i}", "options": [f"a{i}", f"b{i}"], "label": 0, "video": "v1 "[: 2 + i % 2]} for i in range(9)
+    ]
+    assert {one.group for one in read(tmp_path, rows).instances} == {"v1"}
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_a_late_row_that_leaves_out_an_option_keeps_the_places_of_others(tmp_path: Path, form: str) -> None:
+    """In a JSON list those behind it moved up, and gold with them, where only later rows have so many options."""
+    rows: Rows = [{"question": f"q {i}?", "option0": f"a {i}", "option1": f"b {i}", "label": i % 2} for i in range(210)]
+    rows.append({"question": "five?", **{f"option{i}": "abcde"[i] for i in range(5)}, "label": 4})
+    rows.append({"question": "four?", **{f"option{i}": "abcde"[i] for i in (0, 1, 3, 4)}, "label": 3})
+    path = tmp_path / f"rows.{form}"
+    path.write_text(json.dumps(rows) if form == "json" else "\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert answers(read_instances([path]))[-2:] == ["e", "d"]
+
+
+def test_a_table_of_a_header_and_blank_lines_has_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "blank.csv"
+    path.write_text("id,question,a,b,c,label\n\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"blank\.csv: no rows in it"):
+        read_instances([path])
 
 
 def test_options_that_come_late_are_not_taken_for_classes(tmp_path: Path) -> None:
