@@ -44,20 +44,19 @@ class Splitting:
     @contextmanager
     def split(self, batches: Sequence[Captions]) -> Iterator[Iterator[Splits]]:
         """The splits of each batch, in order; those that are kept are not made again, and one batch is not kept."""
-        if len(batches) > 1:
-            self._begin()
-        known = [self._kept(number, batch) for number, batch in enumerate(batches)]
+        plan = self._begin() if len(batches) > 1 else None
+        known = [self._kept(number, batch) if plan else None for number, batch in enumerate(batches)]
         todo = [batch for batch, splits in zip(batches, known, strict=True) if splits is None]
         job = _SplitJob(self.name, self.splitter.name, self.splitter)
         with run_blocks(job, todo, workers=self.workers, engine=self.where) as made:
-            yield (self._next(made, number, batch, known[number]) for number, batch in enumerate(batches))
+            yield (self._next(made, number, batch, known[number], plan) for number, batch in enumerate(batches))
 
     def clear(self) -> None:
         """Remove what is kept."""
         remove(self.folder)
 
-    def _begin(self) -> None:
-        """What another splitter left is removed."""
+    def _begin(self) -> dict[str, Any]:
+        """The plan, which is in the folder; what another splitter left is removed."""
         model = getattr(self.splitter, "model", None)  # the one at a path may be trained again
         plan = {
             "splitter": self.splitter.name,
@@ -65,11 +64,15 @@ class Splitting:
             "source": source_of(self.splitter),
             "model": sha256_tree(model) if isinstance(model, Path) else None,
         }
-        path = self.folder / "plan.json"
-        if not path.exists() or read_json(path) != plan:
+        if not self._plan.exists() or read_json(self._plan) != plan:
             self.clear()
-            write_json(path, plan)
+            write_json(self._plan, plan)
         remove_leftovers(self.folder)
+        return plan
+
+    @property
+    def _plan(self) -> Path:
+        return self.folder / "plan.json"
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:06d}.json"
@@ -82,11 +85,16 @@ class Splitting:
         kept = parse_record(read_json(path), _Kept, path, f"Remove {self.folder}, and run the command again.")
         return list(kept.splits) if kept.sha256 == _hash(batch) and len(kept.splits) == len(batch) else None
 
-    def _next(self, made: Iterator[Splits], number: int, batch: Captions, known: Splits | None) -> Splits:
+    def _next(
+        self, made: Iterator[Splits], number: int, batch: Captions, known: Splits | None, plan: dict[str, Any] | None
+    ) -> Splits:
+        """The splits of a batch, kept where there is a `plan`."""
         if known is not None:
             return known
         splits = next(made)
-        if self.folder.exists():
+        if plan:
+            if not self._plan.exists():  # somebody removed the folder
+                write_json(self._plan, plan)
             write_json(self._path(number), asdict(_Kept(_hash(batch), tuple(splits))))
         return splits
 

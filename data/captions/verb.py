@@ -1,5 +1,6 @@
 """The verb `contexts`: sources of captions in, a context set out."""
 
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,10 @@ def contexts(options: ContextsOptions) -> dict[str, int]:
     """Read, repair, split, drop, assign folds and write; returns the drop table. InputError where another process is at
     it."""
     folder = options.out.with_name(f".{options.out.name}.splits")
-    if not options.force and manifest_path_of(options.out).exists():  # killed when all was written but this
-        remove(folder)
-        clear_lock(options.out)
     _check(options)
+    if not options.force and manifest_path_of(options.out).exists():
+        _clear(options.out, folder)
+    check_outputs(*set_paths(options.out), force=options.force)
     with alone(options.out, waits=False):
         return _contexts(options, folder)
 
@@ -72,8 +73,16 @@ def _contexts(options: ContextsOptions, folder: Path) -> dict[str, int]:
     return table
 
 
+def _clear(out: Path, folder: Path) -> None:
+    """Remove what a run that was killed when the set was whole left beside it; what a run at work keeps stays."""
+    if folder.exists():
+        with suppress(InputError), alone(out, waits=False):
+            remove(folder)
+    clear_lock(out)
+
+
 def _check(options: ContextsOptions) -> None:
-    """Stop before any work when a source is missing or an output file exists already."""
+    """Stop before any work when a source is missing, or would be overwritten."""
     if not options.sources:
         raise InputError(
             "contexts: no source file given. Name one or more; `swag-af contexts --help` says which kinds."
@@ -86,7 +95,6 @@ def _check(options: ContextsOptions) -> None:
         )
     if options.out.is_dir():
         raise InputError(f"{options.out}: this is a folder. Name a file in it, such as contexts.jsonl, as --out.")
-    check_outputs(*set_paths(options.out), force=options.force)
     for output in set_paths(options.out):
         if output.resolve() in {source.resolve() for source in options.sources}:
             raise InputError(f"{output}: this is a source and would be overwritten. Choose another --out.")

@@ -1,5 +1,6 @@
 """Claims about splitting in batches: a batch that is done is not done again, and another splitter begins anew."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,40 @@ def test_contexts_killed_after_some_batches_go_on_to_the_same_bytes(
     assert not kept.exists()
 
 
+@pytest.mark.parametrize("disturbed_by", ["the same command", "somebody who removes them"])
+def test_batches_of_a_set_that_is_replaced_are_kept_whatever_happens_beside_it(
+    disturbed_by: str, options: ContextsOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same command without --force removed them before it was refused, and none was kept from then on."""
+    contexts(options)
+    kept = options.out.with_name(".c.jsonl.splits")
+    split, n_done = RulesSplitter.split, 0
+
+    def disturbed(self: RulesSplitter, captions: Sequence[Caption]) -> list[Split | None]:
+        nonlocal n_done
+        n_done += 1
+        if n_done == 4 and disturbed_by == "the same command":
+            with pytest.raises(InputError, match="already exists"):
+                contexts(options)
+        elif n_done == 4:
+            shutil.rmtree(kept)
+        if n_done == 6:
+            raise KilledError
+        return split(self, captions)
+
+    monkeypatch.setattr(RulesSplitter, "split", disturbed)
+    with pytest.raises(KilledError):
+        contexts(replace(options, force=True))
+    names = [f"{number:06d}.json" for number in range(5)]
+    names = names if disturbed_by == "the same command" else names[3:]
+    assert sorted(path.name for path in kept.iterdir()) == [*names, "plan.json"]
+    n_killed = n_done = 6
+    contexts(replace(options, force=True))
+    n_resumed = n_done - n_killed
+    contexts(replace(options, force=True))
+    assert n_done - n_killed - n_resumed == n_resumed + len(names), "what is kept is not made again"
+
+
 class Named(RulesSplitter):
     """The rules under another name."""
 
@@ -95,6 +130,7 @@ def test_what_another_splitter_left_or_of_other_sentences_is_not_taken(tmp_path:
     other = [*batches[:1], [Caption("A dog runs and the cat sleeps.")], *batches[2:]]
     assert made(RulesSplitter(), other) == [RulesSplitter().split(batch) for batch in other]
     assert made(RulesSplitter(), batches[:1]) == expected[:1]
+    assert made(Named(), batches[:1]) == [[None]], "one batch is not kept, nor taken"
 
 
 def test_splits_of_a_splitter_that_was_edited_or_trained_again_are_not_taken(
