@@ -48,8 +48,8 @@ ENDED = (
 """What is said where a process did not come back."""
 
 NEVER_READY = (
-    "no process that was started elsewhere got as far as its work. Look at the cluster: is the package installed on "
-    "all its machines, and are they left running?"
+    "none of the last processes that were started elsewhere got as far as its work. Look at the cluster: is the "
+    "package installed on all its machines, and are they left running?"
 )
 """What is said where processes are lost one after another before they begin."""
 

@@ -9,7 +9,8 @@ from swag_af.data.errors import InputError
 
 TRIES = 4
 """Times that a block is given to a worker who is lost with it, before the run stops; and of each worker, times that one
-in its place is lost before it was ready, none of the others having been ready in between."""
+in its place is lost before it was ready, none of the others having been ready in between: no other is hired then until
+a block is done, and where nobody is ready to do one, the run stops."""
 
 _STALE = -1
 """In place of the number of a block whose result nobody wants any more."""
@@ -55,8 +56,10 @@ class FleetCrew:
         """What is waited for: who does it, and the number of the block; None where a new worker is."""
         self._idle: list[Any] = []
         self._n_never_ready = 0
-        """Workers lost before they were ready, since the last one that was."""
+        """Workers lost before they were ready, since another one was, or was lost at its work."""
         self._most_never_ready = TRIES * n_workers
+        self._n_missing = 0
+        """Workers who are hired when a block is done: enough were lost by now, and others are at work."""
         for _ in range(n_workers):
             self._hire()
 
@@ -95,17 +98,28 @@ class FleetCrew:
         self._idle.append(worker)
         if block is None:
             self._n_never_ready = 0
-        elif block != _STALE:
+            return None
+        self._hire_missing()
+        if block != _STALE:
             done[block] = result
         return None
 
     def _replace(self, *, was_ready: bool) -> None:
-        """Hire another one for a worker who is lost, unless nobody gets as far as a block."""
-        if not was_ready:
-            self._n_never_ready += 1
-            if self._n_never_ready >= self._most_never_ready:
-                raise InputError(NEVER_READY)
-        self._hire()
+        """Hire another one for a worker who is lost; later, where many were lost before they were ready and somebody
+        else is, and InputError where nobody is."""
+        self._n_never_ready = 0 if was_ready else self._n_never_ready + 1
+        if self._n_never_ready < self._most_never_ready:
+            self._hire()
+        elif self._idle or any(block is not None for _, block in self._sent.values()):
+            self._n_missing += 1
+        else:
+            raise InputError(NEVER_READY)
+
+    def _hire_missing(self) -> None:
+        """Each is tried once: the count of those lost stays as it is until one is ready."""
+        n_missing, self._n_missing = self._n_missing, 0
+        for _ in range(n_missing):
+            self._hire()
 
     def _hire(self) -> None:
         worker, ready = self._fleet.hire()

@@ -146,6 +146,56 @@ def test_workers_who_never_get_ready_are_not_hired_without_end(n: int) -> None:
     assert list(in_order(NeverReady(TRIES), range(4), n, ahead=8)) == [0, 1, 4, 9]
 
 
+class Places(FakeFleet):
+    """Workers of whom some are never ready, and others are lost at a block, as a table or chance has it."""
+
+    def __init__(self, seed: int, lost: float, never: float, *, long: bool = False):
+        super().__init__(seed, lost)
+        self.never, self.long, self.ready = never, long, set[int]()
+
+    def wait(self, sent: Sequence[tuple[int, Any]]) -> tuple[int, Any]:
+        starts = [one for one in sent if one[1] is None]
+        return starts[0] if self.long and starts else super().wait(sent)
+
+    def take(self, sent: tuple[int, Any]) -> Any:
+        worker, block = sent
+        if block is None and worker > 1 and self.rng.random() < self.never:
+            raise LostError
+        self.ready.add(worker)
+        return super().take(sent)
+
+    def let_go(self, worker: int) -> None:
+        super().let_go(worker)
+        self.ready.discard(worker)
+
+
+@pytest.mark.parametrize(("n_workers", "n_blocks"), [(2, 3), (2, 30), (5, 1), (5, 40)])
+def test_places_where_nobody_gets_ready_end_no_run_in_which_somebody_works(n_workers: int, n_blocks: int) -> None:
+    """One such place ended it while another worker was at a long block: no process got as far as its work, it said."""
+    fleet = Places(0, 0.0, 1.0, long=True)
+    assert list(in_order(fleet, range(n_blocks), n_workers, ahead=8)) == [i * i for i in range(n_blocks)]
+    assert TRIES * n_workers <= fleet.n_hired <= n_workers * (TRIES + 1 + n_blocks), "once for each block, from then on"
+
+
+@given(
+    *(st.integers(0, 30), st.integers(1, 5), st.integers(0, 999), st.booleans()),
+    *(st.sampled_from([0.0, 0.1, 1.0]), st.sampled_from([0.5, 0.9, 1.0])),
+)
+@settings(max_examples=100)
+def test_a_run_is_given_up_only_where_nobody_is_ready(
+    n: int, n_workers: int, seed: int, long: bool, lost: float, never: float
+) -> None:
+    fleet, made, is_given_up = Places(seed, lost, never, long=long), list[int](), False
+    try:
+        made.extend(in_order(fleet, range(n), n_workers, ahead=2 * n_workers))
+    except InputError:
+        is_given_up = True
+    assert made == [i * i for i in range(len(made))]
+    assert len(made) == n or is_given_up
+    assert not (is_given_up and fleet.ready)
+    assert not is_given_up or len(fleet.let_go_of) >= TRIES * n_workers
+
+
 def test_who_refuses_a_block_stays_for_the_next_list() -> None:
     class Refusing(FakeFleet):
         def take(self, sent: tuple[int, Any]) -> Any:
