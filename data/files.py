@@ -4,10 +4,12 @@ Readers raise an InputError of one line for whatever is wrong with a file: not t
 deep, with numbers that no computer holds. What records must contain is in `records`.
 
 Every writer here writes under a temporary name (`.NAME.HOST.PID.tmp`) in the same folder and renames, so a run killed
-at any moment leaves either the old file or the new one. Files that belong together are renamed one after the other, the
-one that makes them count last (`replacing_all`). What a killed run left is cleared away by the next one with the same
-target (`check_output`). Nothing in the project writes a file in another way, or removes one (`remove`): a store is told
-of both, and so keeps what somebody else deletes here.
+at any moment leaves either the old file or the new one. A folder takes two renames: killed between them, a run leaves
+the old one aside (`.NAME.HOST.PID.old.tmp`) and none at its name, until the next command that writes it
+(`check_output`) or looks for it (`check_there`) moves it back. Files that belong together are renamed one after the
+other, the one that makes them count last (`replacing_all`). What a killed run left is cleared away by the next one with
+the same target (`check_output`). Nothing in the project writes a file in another way, or removes one (`remove`): a
+store is told of both, and so keeps what somebody else deletes here.
 """
 
 import json
@@ -18,7 +20,7 @@ import shutil
 import tomllib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import EINVAL, ENOSYS, EOPNOTSUPP
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TextIO
@@ -86,7 +88,8 @@ _WRITING: list[Path] = []
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` (file or folder) that takes its place when the block ends well.
 
-    An existing folder is moved aside first and deleted last, or moved back when the new one cannot be put in place.
+    An existing folder is moved aside first and deleted last, or moved back when the new one cannot be put in place; by
+    `check_output` or `check_there` where the process is killed in between.
     """
     path = Path(os.path.abspath(path))
     if path.is_symlink() and path.is_dir():
@@ -156,6 +159,36 @@ def remove_leftovers_of(target: Path) -> None:
     # and those for its temporary files, where a writer was given one
     for path, found in _temporaries(target.parent, rf"\.{re.escape(target.name)}\.{re.escape(HOST)}\.\d+\.tmp"):
         _clear(path, target, int(found["process"]))
+
+
+def check_there(path: Path, said: str = "no such file or folder. Check the path.") -> None:
+    """Raise InputError with what is `said` where nothing is at `path`.
+
+    A folder, this one or one above it, that a killed run had moved aside is moved back first; where it cannot be known
+    that the run has ended, as on another machine, or the folder may not be written, the message names it.
+    """
+    if path.exists():
+        return
+    left = _bring_back(path)
+    if not path.exists():
+        aside = f" {left[0]} was there before a run began to replace it: rename it if none is at work." if left else ""
+        raise InputError(f"{path}: {said}{aside}")
+
+
+def _bring_back(path: Path) -> list[Path]:
+    """Move back what was moved aside, as `check_there` says; what stays aside, of whatever machine."""
+    try:
+        place = Path(os.path.realpath(path))
+    except ValueError:  # no name of a file, such as one with NUL
+        return []
+    while not place.parent.exists():
+        place = place.parent
+    for old, found in _temporaries(place.parent, re.escape(place.name)):
+        if old.name.endswith(".old.tmp"):
+            with suppress(OSError):  # of a disk that is only read, or where another process is quicker
+                _clear(old, place, int(found["process"]))
+    pattern = re.compile(rf"\.{re.escape(place.name)}\.[\w-]+\.\d+\.old\.tmp")
+    return sorted(one for one in place.parent.glob(".*.old.tmp") if pattern.fullmatch(one.name))
 
 
 def part_of(path: Path) -> Path:
@@ -542,8 +575,7 @@ def check_outputs(*paths: Path, force: bool = False) -> None:
 
 def check_is_file(path: Path) -> None:
     """Raise InputError unless there is a regular file at `path`: a pipe would be waited for, perhaps for ever."""
-    if not path.exists():
-        raise InputError(f"{path}: no such file. Check the path.")
+    check_there(path, "no such file. Check the path.")
     if path.is_dir():
         raise InputError(f"{path}: this is a folder; a file was expected.")
     if not path.is_file():

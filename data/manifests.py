@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import MOST_TOLD, FormatError, InputError
-from swag_af.data.files import check_output, plain, read_json, remove_leftovers, write_json
+from swag_af.data.files import check_output, check_there, plain, read_json, remove_leftovers, write_json
 from swag_af.data.records import MANIFESTS, check_record
 from swag_af.data.urls import command
 
@@ -28,8 +28,7 @@ def write_manifest(folder: Path, kind: str, content: Mapping[str, Any]) -> None:
 def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     """The manifest of `folder`, of this `kind` and of a format version that this release reads."""
     path = folder / MANIFEST
-    if not folder.exists():
-        raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes {an(kind)}.")
+    check_there(folder, f"no such folder. Check the path; `swag-af --help` lists what makes {an(kind)}.")
     if not folder.is_dir():
         raise FormatError(
             f"{folder}: this is a file, and {an(kind)} is a folder. `{command('show', folder)}` says what it is and "
@@ -102,9 +101,10 @@ def check_replaceable(folder: Path, kind: str, *, force: bool) -> None:
 
 CLUTTER = (
     *(".DS_Store", "._*", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints", ".nfs*"),
-    *(".*.[0-9]*.tmp", ".*.[0-9]*.part", ".*.lock"),
+    *(".*.[0-9].tmp", ".*.[0-9]*[0-9].tmp", ".*.[0-9]*.part", ".*.lock"),
 )
-"""Names of what systems and Jupyter leave in folders, and of our own temporary files: nobody misses them."""
+"""Names of what systems and Jupyter leave in folders, and of our own temporary files: nobody misses them. A folder that
+was moved aside (`.old.tmp`) is none of them: it may be all that is left of it."""
 
 
 def is_clutter(name: str) -> bool:
@@ -115,7 +115,8 @@ def is_clutter(name: str) -> bool:
 def check_nothing_lost(folder: Path, kind: str, ours: Collection[str] | None = None) -> None:
     """Raise InputError where `folder`, which another one of this `kind` replaces whole, holds something of others that
     would go with it: what is neither among the names `ours` nor `CLUTTER`; where these are not given, as with --force,
-    what is hidden, such as a `.git`."""
+    what is hidden, such as a `.git`. What killed runs left in it is cleared away first."""
+    remove_leftovers(folder)
     names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
     others = [name for name in names if (name not in ours if ours is not None else name.startswith("."))]
     theirs = [name for name in others if not is_clutter(name)]

@@ -18,7 +18,7 @@ from typing import Any, NotRequired, TypedDict
 
 from swag_af.data.errors import InputError, in_one_line, told
 from swag_af.data.extras import install
-from swag_af.data.files import check_is_file, read_json, read_jsonl, read_lines
+from swag_af.data.files import check_is_file, check_there, read_json, read_jsonl, read_lines
 from swag_af.data.headerless import columns_without_header
 from swag_af.data.manifests import matched_hint, sha256_file
 from swag_af.data.records import Name, PathText, parse_record
@@ -81,8 +81,7 @@ def open_source(path: Path, format: str = "auto") -> Source:
 
     Raises InputError when it is not there, holds no rows, or cannot be read.
     """
-    if not path.exists():
-        raise InputError(f"{path}: no such file or folder. Check the path.")
+    check_there(path)
     if not path.is_dir():
         check_is_file(path)
         check_unpacked(path)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.extras import install
+from swag_af.data.files import check_there
 from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree
 from swag_af.data.syntax.english import rules as english
 from swag_af.data.syntax.english.rules import penn_tags
@@ -80,11 +81,13 @@ def has_spacy_pipeline() -> bool:
 def load_spacy(pipeline: str = _SPACY_PIPELINE) -> Any:
     """A spaCy pipeline by package name or folder, without its entity recogniser."""
     spacy = import_spacy()
+    if os.sep in pipeline:
+        check_there(Path(pipeline), "no such spaCy pipeline. Check the path.")
     try:
         return spacy.load(pipeline, exclude=["ner"])
     except OSError as error:
         install = f"Install it with: python -m spacy download {pipeline}"
-        advice = "Check the path." if Path(pipeline).exists() or os.sep in pipeline else install
+        advice = "Check the path." if Path(pipeline).exists() else install
         raise InputError(f"{pipeline}: no such spaCy pipeline. {advice}") from error
     except Exception as error:  # whatever error a damaged pipeline, or one of another version, causes in spaCy
         raise InputError(

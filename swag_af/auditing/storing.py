@@ -25,7 +25,7 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Association, Audit, FoldKind, Probe, over_seeds
 from swag_af.auditing.tiers import TIERS, Tiers, tiers_of
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_json, read_jsonl, replacing, write_json, write_jsonl
+from swag_af.data.files import check_there, read_json, read_jsonl, replacing, write_json, write_jsonl
 from swag_af.data.files import write_text as write_file
 from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.manifests import FORMAT, check_made_by, check_manifest
@@ -276,8 +276,7 @@ def _writable(text: str) -> str:
 
 def _read_about(folder: Path) -> About:
     path = folder / ABOUT
-    if not folder.exists():
-        raise InputError(f"{folder}: no such folder. Check the path, or make it with `swag-af audit DATA`.")
+    check_there(folder, "no such folder. Check the path, or make it with `swag-af audit DATA`.")
     if not path.is_file():
         raise FormatError(f"{folder}: no {ABOUT} here, so this is not an audit. Check the path.")
     return parse_record(check_manifest(read_json(path), path, "audit"), About, path, _AGAIN)

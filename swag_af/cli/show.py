@@ -16,7 +16,7 @@ from swag_af.data.captions.context_set import manifest_path_of, read_contexts, r
 from swag_af.data.context import phrase
 from swag_af.data.errors import FormatError, InputError, SwagAfError, several
 from swag_af.data.extras import install
-from swag_af.data.files import read_json, read_jsonl
+from swag_af.data.files import check_there, read_json, read_jsonl
 from swag_af.data.findings import read_audits
 from swag_af.data.manifests import MANIFEST, an, check_manifest, read_manifest
 from swag_af.data.pool.guarded import guard_counts, guard_rows
@@ -60,8 +60,7 @@ def show(options: ShowOptions) -> str:
 
 
 def _kind_of(path: Path) -> Kind:
-    if not path.exists():
-        raise InputError(f"{path}: no such file or folder. Check the path.")
+    check_there(path)
     result = kind_of_result(path) if path.is_dir() else kind_of_record(path)
     if result:
         return result, SHOWERS[result]

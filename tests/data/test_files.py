@@ -111,6 +111,49 @@ def test_a_folder_that_was_moved_aside_comes_back_where_nothing_took_its_place(t
     assert names(tmp_path) == ["a"]
 
 
+ASIDE = {
+    "a folder": ("runs/a", "runs/a"),
+    "a file in it": ("runs/a/inside", "runs/a"),
+    "a file in a folder within it": ("runs/a/inside", "runs"),
+    "a link to it": ("link", "runs/a"),
+}
+"""What is looked for, and what was moved aside."""
+
+
+@pytest.mark.parametrize(("wanted", "moved"), ASIDE.values(), ids=ASIDE)
+def test_a_folder_that_a_killed_run_had_moved_aside_is_there_for_whoever_looks_for_it(
+    wanted: str, moved: str, tmp_path: Path
+) -> None:
+    """It was told as not there, until the same output was written again."""
+    files.write_text(tmp_path / "runs" / "a" / "inside", "old")
+    (tmp_path / "link").symlink_to(tmp_path / "runs" / "a")
+    place = tmp_path / moved
+    place.rename(place.with_name(f".{place.name}.{HERE}.{DEAD}.old.tmp"))
+    place.with_name(f".{place.name}.{HERE}.{DEAD}.tmp").mkdir()
+    files.check_there(tmp_path / wanted)
+    assert (tmp_path / "runs" / "a" / "inside").read_text() == "old"
+
+
+@pytest.mark.parametrize("mark", [f"{HERE}.{os.getpid()}", f"other-{HERE}.{DEAD}"])
+def test_a_folder_that_may_be_moved_aside_by_a_run_at_work_is_named(mark: str, tmp_path: Path) -> None:
+    old = tmp_path / f".a.{mark}.old.tmp"
+    old.mkdir()
+    for name in (f".b.{mark}.old.tmp", f".a.b.{mark}.old.tmp", f".a.{mark}.tmp"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(InputError) as raised:
+        files.check_there(tmp_path / "a" / "inside", "no such file. Check the path.")
+    assert str(raised.value) == (
+        f"{tmp_path / 'a' / 'inside'}: no such file. Check the path. {old} was there before a run began to replace it: "
+        "rename it if none is at work."
+    )
+    assert old.exists()
+    with pytest.raises(InputError, match=r"c: no such file or folder\. Check the path\.$"):
+        files.check_there(tmp_path / "c")
+    for odd in ("c\0", "c\ud800"):
+        with pytest.raises(InputError, match="no such file or folder"):
+            files.check_there(tmp_path / odd)
+
+
 def test_leftovers_of_one_target_go_and_those_of_others_stay(tmp_path: Path) -> None:
     mark = f"{HERE}.{DEAD}.tmp"
     for name in (f".a.txt.{mark}", f"..a.txt.{mark}.{mark}", f".a.txt.{HERE}.{os.getpid()}.tmp"):

@@ -6,7 +6,7 @@ import pytest
 
 from swag_af.data import manifests
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import write_json
+from swag_af.data.files import HOST, write_json
 
 
 def test_a_manifest_reads_back_with_format_and_kind(tmp_path: Path) -> None:
@@ -45,6 +45,12 @@ def test_a_folder_without_manifest_and_no_folder_are_told_apart(tmp_path: Path) 
         manifests.read_manifest(tmp_path, "pool")
     with pytest.raises(InputError, match="no such folder"):
         manifests.read_manifest(tmp_path / "nowhere", "pool")
+
+
+def test_a_folder_that_a_killed_run_had_moved_aside_is_read(tmp_path: Path) -> None:
+    """It was told as no such folder."""
+    manifests.write_manifest(tmp_path / f".mine.{HOST}.{1 << 23}.old.tmp", "pool", {"complete": False})
+    assert manifests.read_manifest(tmp_path / "mine", "pool")["complete"] is False
 
 
 def test_the_hash_of_a_value_does_not_know_the_order_of_keys() -> None:
@@ -98,6 +104,11 @@ def test_what_is_replaced_with_force_takes_no_hidden_files_of_others_with_it(tmp
     for clutter in (".DS_Store", "Thumbs.db", ".manifest.json.host.123.tmp", ".audits.jsonl.lock"):
         (folder / clutter).touch()
     manifests.check_replaceable(folder, "pool", force=True)
+    aside = folder / ".shards.other-host.123.old.tmp"  # perhaps all that is left of a folder there
+    aside.mkdir()
+    with pytest.raises(InputError, match=r"^\S+mine: \.shards\.other-host\.123\.old\.tmp in it is of no pool"):
+        manifests.check_replaceable(folder, "pool", force=True)
+    aside.rmdir()
     (folder / ".git").mkdir()
     (folder / ".notes.md").touch()
     with pytest.raises(InputError, match=r"^\S+mine: \.git and 1 more in it are of no pool, and would go with"):
