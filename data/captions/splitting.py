@@ -24,6 +24,9 @@ from swag_af.data.scale import run_blocks
 from swag_af.data.syntax.splitters import Split, Splitter, load_splitter, splits_of
 from swag_af.data.video import Caption
 
+PLAN = "plan.json"
+"""In the folder of batches: older than the contexts that were made of them."""
+
 Splits = list[Split | None]
 Captions = Sequence[Caption]
 """A batch."""
@@ -72,7 +75,7 @@ class Splitting:
 
     @property
     def _plan(self) -> Path:
-        return self.folder / "plan.json"
+        return self.folder / PLAN
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:06d}.json"

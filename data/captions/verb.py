@@ -14,7 +14,7 @@ from swag_af.data.captions.drops import drop_table
 from swag_af.data.captions.options import CaptionColumns, ContextsOptions
 from swag_af.data.captions.readers import TABLES, describe, format_of, merge_videos, read_videos
 from swag_af.data.captions.repair import mend_videos
-from swag_af.data.captions.splitting import Splitting
+from swag_af.data.captions.splitting import PLAN, Splitting
 from swag_af.data.errors import ExhaustedError, InputError, takes_options
 from swag_af.data.files import check_outputs, remove
 from swag_af.data.locks import alone, clear_lock
@@ -74,10 +74,13 @@ def _contexts(options: ContextsOptions, folder: Path) -> dict[str, int]:
 
 
 def _clear(out: Path, folder: Path) -> None:
-    """Remove what a run that was killed when the set was whole left beside it; what a run at work keeps stays."""
+    """Remove what a run that was killed when the set was whole left beside it; what a run at work keeps stays, or one
+    that was killed before it replaced the set."""
     if folder.exists():
         with suppress(InputError), alone(out, waits=False):
-            remove(folder)
+            plan = folder / PLAN
+            if not plan.exists() or plan.stat().st_mtime_ns <= manifest_path_of(out).stat().st_mtime_ns:
+                remove(folder)
     clear_lock(out)
 
 

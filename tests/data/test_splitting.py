@@ -1,5 +1,6 @@
 """Claims about splitting in batches: a batch that is done is not done again, and another splitter begins anew."""
 
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.splitting import Splitting, _SplitJob
 from swag_af.data.captions.verb import contexts
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.files import write_jsonl
+from swag_af.data.files import write_json, write_jsonl
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import RulesSplitter, Split, load_splitter
 from swag_af.data.video import Caption
@@ -60,7 +61,8 @@ def test_contexts_killed_after_some_batches_go_on_to_the_same_bytes(
     contexts(replace(whole, force=True))
     assert len(done) - n_resumed == n_resumed + 3, "three batches were kept"
     assert files_of(options.out) == files_of(whole.out)
-    kept.mkdir()  # as after a kill when all else was done
+    write_json(kept / "plan.json", {})  # as after a kill when all else was done
+    os.utime(kept / "plan.json", (0, 0))
     with pytest.raises(InputError, match="already exists"):
         contexts(options)
     assert not kept.exists()
@@ -70,7 +72,8 @@ def test_contexts_killed_after_some_batches_go_on_to_the_same_bytes(
 def test_batches_of_a_set_that_is_replaced_are_kept_whatever_happens_beside_it(
     disturbed_by: str, options: ContextsOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same command without --force removed them before it was refused, and none was kept from then on."""
+    """The same command without --force removed them before it was refused, and none was kept from then on; also where
+    the set was to be replaced by a run that had been killed."""
     contexts(options)
     kept = options.out.with_name(".c.jsonl.splits")
     split, n_done = RulesSplitter.split, 0
@@ -93,6 +96,8 @@ def test_batches_of_a_set_that_is_replaced_are_kept_whatever_happens_beside_it(
     names = [f"{number:06d}.json" for number in range(5)]
     names = names if disturbed_by == "the same command" else names[3:]
     assert sorted(path.name for path in kept.iterdir()) == [*names, "plan.json"]
+    with pytest.raises(InputError, match="already exists"):
+        contexts(options)
     n_killed = n_done = 6
     contexts(replace(options, force=True))
     n_resumed = n_done - n_killed
