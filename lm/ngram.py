@@ -25,12 +25,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.folds import FoldMap
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import END_MARKS, characters_joined, tokenize_any
+from swag_af.data.text.sentences import sentences_of, tokens_of
 from swag_af.data.text.wording import comparable, key_of, text_key
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS, Vocabulary, build_vocabulary
 from swag_af.lm.contract import DRAWN_OUT, READ, Generated
@@ -321,11 +321,6 @@ def _keys(histories: np.ndarray) -> np.ndarray:
 def _choice(numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """(m,) whole numbers below `counts` (m,), from `numbers` (m,) from 0 to 1."""
     return np.minimum((numbers * counts).astype(np.int64), counts - 1)
-
-
-def tokens_of(text: str) -> list[str]:
-    """The tokens of a text of one or more sentences, each mark that ends one a token of its own."""
-    return [token for sentence in sentences_of(text) for token in tokenize_any(sentence)]
 
 
 def _parts(context: Context) -> list[list[str]]:

@@ -5,6 +5,7 @@ Reading order (each file imports only those named before it):
     ragged           texts of any length as one array of numbers
     near_duplicates  texts that are nearly the same
     scripts          marks that end sentences in other scripts, and characters of those without blanks
+    sentences        where the sentences of a text end, and the tokens of all
     wording          keys that are equal for texts with the same words
     linked           contexts of which one's gold stands in another
     lexical          how far two texts say the same in words

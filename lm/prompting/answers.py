@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from swag_af.data.captions.published import sentences_of
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.thoughts import without_thoughts
 from swag_af.data.tokens import normalise_blanks
 from swag_af.lm.prompting.marks import bare, count_up, has_bullet, numbered, without_numbers

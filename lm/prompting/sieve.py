@@ -5,10 +5,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context, phrase
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart, tokenize_any
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.surface import is_finished
 from swag_af.data.text.wording import comparable, is_readable
 from swag_af.data.tokens import normalise_blanks

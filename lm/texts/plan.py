@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.captions.context_set import read_contexts
-from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context, phrase
 from swag_af.data.errors import InputError
 from swag_af.data.files import remove_leftovers
@@ -17,6 +16,7 @@ from swag_af.data.records import GeneratorRecord
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import tokenize_any
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.surface import is_finished
 from swag_af.data.text.wording import comparable
 from swag_af.lm.choosing import check_ids, choice_of, named, positions_of

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swag_af.data.captions.published import sentences_of
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.masking import MASK
 from swag_af.data.text.scripts import characters_apart
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.tokens import tokenize
 from swag_af.describing.options import Of
 

@@ -12,11 +12,11 @@ from shared_data import shared
 from swag_af.data.captions.columns import seconds
 from swag_af.data.captions.language import foreign_videos
 from swag_af.data.captions.options import ContextRules, ContextsOptions
-from swag_af.data.captions.published import sentences_of
 from swag_af.data.captions.readers import format_of, read_videos
 from swag_af.data.captions.repair import is_broken, mend, mend_videos
 from swag_af.data.captions.verb import contexts
 from swag_af.data.errors import InputError
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.video import Caption, Video
 
 

@@ -10,10 +10,10 @@ from conftest import make_contexts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.text.normalise import normalise
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.wording import comparable, text_key
 from swag_af.data.tokens import SENTENCE_ENDS, detokenize, tokenize
 from swag_af.data.vocabulary import BOS, EOS
