@@ -1,6 +1,6 @@
 """The texts of a set by what they are (contexts, starts, options, golds), and how long a text is.
 
-Three measures, because papers differ: *tokens* of `tokenize` (Penn Treebank, with punctuation; SWAG, NLVR2), *words*
+Three measures, because papers differ: *tokens* of `tokens_of` (Penn Treebank, with punctuation; SWAG, NLVR2), *words*
 (tokens with a letter or digit) and *signs*, where each run of letters and digits is one and each other sign is one:
 `can't` is three. VCR publishes its texts as lists of signs, in which objects named together, `[person1] and [person2]`,
 are one; its lengths count the entries of the lists. In Chinese, Japanese, Thai and Lao, which have no blanks between
@@ -16,8 +16,7 @@ import numpy as np
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.masking import MASK
 from swag_af.data.text.scripts import characters_apart
-from swag_af.data.text.sentences import sentences_of
-from swag_af.data.tokens import tokenize
+from swag_af.data.text.sentences import sentences_of, tokens_of
 from swag_af.describing.options import Of
 
 
@@ -37,11 +36,11 @@ class Size(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A text whose verbs are counted."""
+    """A sentence whose verbs are counted."""
 
     group: int
     start: str
-    """What stands before it in its sentence; its verbs do not count."""
+    """Its beginning, whose verbs do not count: of the first sentence of an option, the start."""
     text: str
 
 
@@ -52,8 +51,8 @@ _SIGN = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 
 def token_list(text: str) -> list[str]:
-    """The tokens of a text; the name of an object, `[person1]`, is a word."""
-    return tokenize(_OBJECT.sub(r"\1", characters_apart(text).replace("][", "] [")))
+    """The tokens of a text of one or more sentences; the name of an object, `[person1]`, is a word."""
+    return tokens_of(_OBJECT.sub(r"\1", text.replace("][", "] [")))
 
 
 STAND_IN = "someone"
@@ -129,12 +128,20 @@ def others(one: Instance) -> tuple[str, ...]:
 
 
 def sentences(instances: Instances, groups: np.ndarray, of: Of) -> list[Sentence]:
-    """The different texts of each group whose verbs count, in the order of their texts; `groups` (N,) are numbers."""
+    """The different sentences of each group whose verbs count, in the order of their texts; `groups` (N,) are
+    numbers."""
     found = set[Sentence]()
     for one, group in zip(instances.instances, groups.tolist(), strict=True):
         if of == "contexts":
-            found |= {Sentence(group, "", text) for text in sentences_of(one.context)}
+            found.update(_sentences(group, "", one.context))
         else:
             chosen = one.options if of == "options" or instances.kind == "classes" else (one.options[one.answer],)
-            found |= {Sentence(group, one.start, text) for text in chosen if text.strip()}
+            for text in chosen:
+                found.update(_sentences(group, one.start, text))
     return sorted(found, key=lambda one: (one.text, one.start, one.group))
+
+
+def _sentences(group: int, start: str, text: str) -> Iterator[Sentence]:
+    """Those of a text, the first behind `start`."""
+    for i, sentence in enumerate(sentences_of(text)):
+        yield Sentence(group, "" if i else start, sentence)

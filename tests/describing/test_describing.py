@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -17,11 +18,12 @@ from shared_data import shared
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.tags import load_tagger
+from swag_af.data.tokens import tokenize
 from swag_af.describing.counts import counts_of, question_word
 from swag_af.describing.description import Description, description_of
 from swag_af.describing.lengths import LONGEST, curve_of, lengths_of
 from swag_af.describing.options import DescribeOptions, Of
-from swag_af.describing.parts import Sentence, parts_of, plain, sentences, size_of, sizes_of
+from swag_af.describing.parts import Sentence, parts_of, plain, sentences, size_of, sizes_of, token_list
 from swag_af.describing.tables import tables_of
 from swag_af.describing.topics import _held_out, content_words, topics_of
 from swag_af.describing.verbs import (
@@ -121,6 +123,45 @@ def test_a_question_asks_by_its_first_question_word(text: str, word: str) -> Non
 )
 def test_a_text_has_tokens_words_and_signs(text: str, size: tuple[int, int, int]) -> None:
     assert size_of(text) == size
+
+
+SENTENCES = (
+    "Mr. Smith weighs 3.5 lbs at St. Mary's.",
+    "She can't, i.e. won't, smile at Dr. Who!",
+    "he laughed.",
+    "Is it 10 p.m. already?",
+    '"Go home," they said...',
+    "[person1] and [person2][person3] walked.",
+)
+
+
+@given(st.lists(st.sampled_from(SENTENCES), max_size=5))
+def test_a_text_of_several_sentences_has_the_tokens_of_each(sentences: list[str]) -> None:
+    apart = [tokenize(re.sub(r"\[(\w+)\]", r" \1 ", sentence)) for sentence in sentences]
+    assert token_list(" ".join(sentences)) == [token for tokens in apart for token in tokens]
+
+
+def test_the_vocabulary_has_no_word_with_a_full_stop_but_abbreviations() -> None:
+    passage, options = "Mr. Smith smiled. She laughed. They walked 3.5 miles.", ("He smiled. He walked.", "She.")
+    counts = {
+        one.what: one.n for one in counts_of(Instances((Instance("a", passage, options, 0),), "choices")).vocabulary
+    }
+    types = {"mr.", "smith", "smiled", ".", "she", "laughed", "they", "walked", "3.5", "miles", "he"}
+    assert (counts["types"], counts["tokens"]) == (len(types), 12 + 6 + 2)
+
+
+def test_golds_of_several_sentences_count_by_sentence_the_first_behind_its_start() -> None:
+    ones = (Instance("a", "", ("smiled. She laughed. They walked.", "sat."), 0, start="The man who waits"),)
+    made = Instances(ones, "choices")
+    found = sentences(made, np.zeros(1, np.int64), "golds")
+    assert {(one.start, one.text) for one in found} == {
+        ("The man who waits", "smiled."),
+        ("", "She laughed."),
+        ("", "They walked."),
+    }
+    assert sorted(verb for verbs in verbs_in(found, TAGGER) for verb in verbs) == ["laugh", "smile", "walk"]
+    curve = curve_of(made, "golds", {})
+    assert (curve.n, curve.mean) == (3, 4)  # 6 tokens, 3 and 3
 
 
 @given(st.lists(st.text(max_size=30), max_size=8))
