@@ -40,7 +40,7 @@ class Counts:
     labels: tuple[Count, ...]
     """Instances of each class, or with gold at each place, where the order of options is that of the dataset."""
     first_words: tuple[Count, ...]
-    """Questions by what they ask."""
+    """Contexts by what they ask, and those that ask nothing."""
     vocabulary: tuple[Count, ...]
     """Of all different texts, in lower case."""
 
@@ -127,30 +127,43 @@ def _labels(instances: Instances) -> tuple[Count, ...]:
     return _shares(dict(zip(names, counts.tolist(), strict=True)))
 
 
-_ASKED = (
-    *("what", "which", "who", "whose", "where", "when", "why", "how"),
-    *("is are was were am do does did have has had can could will would shall should may might must", "other"),
-)
-YES_NO = "yes or no"
+_ASKED = ("what", "which", "who", "whose", "where", "when", "why", "how")
+_OF_CLAUSES = ("where", "when")
+"""With these statements begin, too: `When ice melts, it`."""
+_AUXILIARIES = {
+    *("is", "are", "was", "were", "am", "do", "does", "did", "have", "has", "had"),
+    *("can", "could", "will", "would", "shall", "should", "may", "might", "must"),
+}
+YES_NO, OTHER, NONE = "yes or no", "other", "no question"
+FEW_ASKED = 0.1
+"""Where a smaller share of the contexts asks anything, they are no questions; of OpenBookQA's more than a third do."""
 
 
 def _first_words(ones: Sequence[Instance]) -> tuple[Count, ...]:
-    """What the questions among the contexts ask; empty where there are none."""
-    asked = Counter(word for one in ones if (word := question_word(one.context)))
-    order = [*_ASKED[:8], YES_NO, "other"]
-    return _shares({word: asked[word] for word in order if asked[word]})
+    """What the contexts ask, of all; empty where they are no questions."""
+    asked = Counter(question_word(one.context) or NONE for one in ones)
+    if len(ones) - asked[NONE] < FEW_ASKED * len(ones):
+        return ()
+    return _shares({word: asked[word] for word in (*_ASKED, YES_NO, OTHER, NONE) if asked[word]})
 
 
 def question_word(text: str) -> str:
-    """What a text asks that ends with a question mark: its first question word (`whom` is `who`), `yes or no` if its
-    last sentence begins with an auxiliary, else `other`; empty for any other text."""
-    if not text.rstrip(" \"')”’").endswith("?"):
+    """What a text asks; empty if nothing.
+
+    With a question mark at its end: the first question word of its last sentence (`whom` is `who`), `yes or no` if that
+    begins with an auxiliary, else `other`. Without any mark there, as in NExT-QA: what that sentence begins with.
+    """
+    end = text.rstrip(" \"')”’")[-1:]
+    if end in (".", "!"):
         return ""
-    words = [token.lower() for token in token_list(last_sentence(text))]
-    if words and words[0] in _ASKED[8].split():
+    words = ["who" if token == "whom" else token for token in map(str.lower, token_list(last_sentence(text)))]
+    if words and words[0] in _AUXILIARIES:
         return YES_NO
-    asked = ("who" if word == "whom" else word for word in words)
-    return next((word for word in asked if word in _ASKED[:8]), "other")
+    if end == "?":
+        return next((word for word in words if word in _ASKED), OTHER)
+    first, second = [*words, "", ""][:2]
+    is_clause = first in _OF_CLAUSES and second not in _AUXILIARIES
+    return first if first in _ASKED and not is_clause else ""
 
 
 def _vocabulary(instances: Instances) -> Iterator[Count]:

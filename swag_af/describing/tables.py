@@ -64,7 +64,7 @@ def _tables(description: Description) -> Iterator[Table]:
     yield _counted("splits", f"Instances of {name} by split.", counts.splits)
     yield _counted("sources", f"Instances of {name} by how the names of their groups begin.", counts.sources)
     yield _counted("labels", f"Labels of {name}.", counts.labels)
-    yield _counted("questions", f"What the questions of {name} ask.", counts.first_words)
+    yield _counted("questions", f"What the contexts of {name} ask; shares of all.", counts.first_words)
     yield _counted(
         "vocabulary", f"The vocabulary of {name}, in lower case, each different text once.", counts.vocabulary
     )

@@ -108,10 +108,32 @@ def test_places_of_gold_are_not_told_where_the_order_was_drawn() -> None:
         *(("What is that?", "what"), ("In the end, to whom does he talk?", "who"), ("He eats. Why?", "why")),
         *(("Is she here?", "yes or no"), ("Where he is. Does he know what to do?", "yes or no")),
         *(("The largest planet?", "other"), ("What a day.", ""), ("", "")),
+        *(("why did the boy jump", "why"), ("He sat. Whom does he see", "who"), ("is she here", "yes or no")),
+        *(("where is the man", "where"), ("Where he goes depends on", ""), ("When ice melts, it", "")),
+        *(("A plant which grows", ""), ("How to peel a banana.", ""), ("Which is colder:", "which")),
     ],
 )
 def test_a_question_asks_by_its_first_question_word(text: str, word: str) -> None:
     assert question_word(text) == word
+
+
+def asking(*contexts: str) -> Instances:
+    return Instances(tuple(Instance(f"{i}", text, ("a", "b"), 0) for i, text in enumerate(contexts)), "choices")
+
+
+def test_what_is_asked_without_a_question_mark_counts_and_shares_are_of_all() -> None:
+    made = counts_of(asking("why did he jump", "why does he sit?", "what is this", "Ice is made by")).first_words
+    assert [(one.what, one.n, one.share) for one in made] == [
+        ("what", 1, 0.25),
+        ("why", 2, 0.5),
+        ("no question", 1, 0.25),
+    ]
+
+
+def test_of_contexts_that_are_no_questions_nothing_is_told() -> None:
+    statements = [f"A man sits in room {i}." for i in range(19)]
+    assert counts_of(asking(*statements, "Why?")).first_words == ()
+    assert len(counts_of(asking(*statements[:9], "Why?")).first_words) == 2
 
 
 @pytest.mark.parametrize(
@@ -484,6 +506,16 @@ def test_vcr_cs_has_the_images_movies_and_lengths_of_its_paper() -> None:
     assert (counts["contrast sets"], counts["contrast sets of 2"]) == (159, 159)
     signs = {one.part: round(one.signs, 2) for one in made.lengths}
     assert (signs["contexts"], signs["contexts, original"], signs["golds, contrast"]) == (6.38, 6.38, 7.08)
+
+
+@pytest.mark.real
+def test_questions_of_nextqa_have_no_question_marks_and_are_told_by_their_first_words() -> None:
+    instances = read_instances([shared("mcq/nextqa_val.csv")])
+    told = {one.what: one.n for one in counts_of(instances).first_words}
+    first = Counter(one.context.split()[0].lower() for one in instances.instances)
+    words = ("why", "what", "how", "where", "which", "who", "whose")
+    assert {word: told[word] for word in words} == {word: first[word] for word in words}
+    assert (told["yes or no"], told["no question"], sum(told.values())) == (4, 5, 4996)
 
 
 @pytest.mark.real
