@@ -89,11 +89,11 @@ def inflected(base: str) -> frozenset[str]:
     return frozenset({third, *plain, *(doubled if _LONG.fullmatch(base) else ())})
 
 
-def _bases(form: str) -> set[str]:
-    """What a form may be of, real words or not."""
-    stems = {form[: -len(end)] + put for end, put in _ENDINGS if form.endswith(end)}
-    undoubled = {stem[:-1] for stem in stems if len(stem) > 3 and stem[-1] == stem[-2]}
-    return {base for base in stems | undoubled if len(base) > 1}
+def _bases(form: str) -> list[str]:
+    """What a form may be of, real words or not; of equally likely ones the first counts."""
+    stems = [form[: -len(end)] + put for end, put in _ENDINGS if form.endswith(end)]
+    undoubled = [stem[:-1] for stem in stems if len(stem) > 3 and stem[-1] == stem[-2]]
+    return [base for base in stems + undoubled if len(base) > 1]
 
 
 def _likelihood(base: str) -> tuple[bool, bool, int, int]:

@@ -63,6 +63,12 @@ def test_a_form_gives_its_verb(form: str, verb: str) -> None:
     assert verb_lemma(form) == verb
 
 
+def test_of_equally_likely_verbs_that_in_y_counts_in_every_process() -> None:
+    """In the order of a set, each would be `horrifi` in about half of all processes."""
+    stems = ("horrif", "mystif", "zombif", "blobbif", "cattif", "doggif", "frostif", "gamif")
+    assert [verb_lemma(f"{stem}ied") for stem in stems] == [f"{stem}y" for stem in stems]
+
+
 @pytest.mark.parametrize("verb", REGULAR)
 def test_every_form_that_spelling_makes_gives_the_verb_back(verb: str) -> None:
     assert {verb_lemma(form) for form in (verb, *inflected(verb))} == {verb}
