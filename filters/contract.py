@@ -303,8 +303,14 @@ def score_questions(filter: Filter, view: View) -> np.ndarray:
 
 def with_ties(filter: Filter, scores: np.ndarray) -> np.ndarray:
     """`scores` (n, m), all the same in a row of which the filter could not read a candidate."""
+    is_tie = unread_by(filter, scores).any(axis=1, keepdims=True)
+    return np.where(is_tie, 0.0, scores) if is_tie.any() else scores
+
+
+def unread_by(filter: Filter, scores: np.ndarray) -> np.ndarray:
+    """(n, m) of which candidates the filter could not read, given its `scores` (n, m) as they came."""
     unscored = getattr(filter, "unscored", None)
-    return scores if unscored is None else np.where((scores == unscored).any(axis=1, keepdims=True), 0.0, scores)
+    return np.zeros(scores.shape, bool) if unscored is None else scores == unscored
 
 
 def parts_of(view: View) -> list[View]:

@@ -2,7 +2,7 @@
 
 If fits do not agree, a swap that one of them makes is noise to the next, and the floor of the curve is the filter's,
 not the pool's. Fits of one filter with other seeds are told from fits of different filters. Only negatives are ranked:
-that fits agree on gold says nothing of swaps.
+that fits agree on gold says nothing of swaps. Of what one of two fits could not read they are not compared.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.diagnosing.figures import Figure, average_of, fall_of, share_of
+from swag_af.diagnosing.fits import UNREAD
 from swag_af.diagnosing.left import hits_of
 
 
@@ -47,9 +48,9 @@ class _Fit:
     """One fit, as far as it is compared."""
 
     scores: np.ndarray
-    """(n, K), NaN where a row has no candidate."""
+    """(n, K), NaN where a row has no candidate, or it could not be read."""
     ranks: np.ndarray
-    """(n, K - 1) of the negatives within their context, centred; 0 where there is none."""
+    """(n, K - 1) of the negatives within their context, centred; 0 where there is none, or it could not be read."""
     easy: np.ndarray
     """(n, A - 1)"""
     wrong: np.ndarray
@@ -72,15 +73,16 @@ def agreements(
 
 
 def _read(scores: np.ndarray, assigned: np.ndarray) -> _Fit:
-    theirs = np.take_along_axis(scores, assigned, axis=1)
+    known = np.where(scores == UNREAD, np.nan, scores)
+    theirs = np.take_along_axis(known, assigned, axis=1)
     easy = theirs[:, 1:] < theirs[:, :1]
-    return _Fit(scores, centred_ranks(scores[:, 1:]), easy, 1 - hits_of(scores, assigned))
+    return _Fit(known, centred_ranks(known[:, 1:]), easy, 1 - hits_of(scores, assigned))
 
 
 def _agreement(
     of: tuple[str, str], pairs: list[tuple[_Fit, _Fit]], assigned: np.ndarray, groups: np.ndarray
 ) -> Agreement:
-    correlations = _mean_over(rank_correlations(one.ranks, other.ranks) for one, other in pairs)
+    correlations = _mean_over(_correlations(one, other) for one, other in pairs)
     easy = np.mean([_easy(one, other) for one, other in pairs], axis=0)  # (3, n)
     swaps = _mean_over(swaps_agreed(one.scores, other.scores, assigned) for one, other in pairs)
     wrong = np.mean([one.wrong for one, _ in pairs], axis=0)
@@ -101,12 +103,25 @@ def _agreement(
     )
 
 
+def _correlations(one: _Fit, other: _Fit) -> np.ndarray:
+    """(n,) rank correlations over the negatives that both could read."""
+    found = rank_correlations(one.ranks, other.ranks)
+    gone = np.isnan(one.scores[:, 1:]) | np.isnan(other.scores[:, 1:])
+    apart = np.flatnonzero((np.isnan(one.scores[:, 1:]) != np.isnan(other.scores[:, 1:])).any(axis=1))
+    if len(apart):
+        both = (centred_ranks(np.where(gone, np.nan, fit.scores[:, 1:])[apart]) for fit in (one, other))
+        found[apart] = rank_correlations(*both)
+    return found
+
+
 def centred_ranks(scores: np.ndarray) -> np.ndarray:
     """(n, m) ranks of `scores` (n, m) within each row less their mean, ties shared; 0 where a score is NaN."""
     from scipy.stats import rankdata
 
     ranks = rankdata(scores, axis=1, nan_policy="omit")
-    return np.nan_to_num(ranks - np.nanmean(ranks, axis=1, keepdims=True))
+    known = ~np.isnan(ranks)
+    n = np.maximum(known.sum(axis=1, keepdims=True), 1)  # (n, 1) of a row of which none could be read there is no mean
+    return np.nan_to_num(ranks - np.where(known, ranks, 0).sum(axis=1, keepdims=True) / n)
 
 
 def rank_correlations(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -120,14 +135,15 @@ def swaps_agreed(one: np.ndarray, other: np.ndarray, assigned: np.ndarray) -> np
     """(n,) of the swaps that fit `one` (n, K) would make in a context, the share that `other` (n, K) finds right.
 
     A swap is an assigned negative that scores below gold, and an unassigned candidate that scores above it; right is a
-    newcomer that scores above it with `other`, a tie is half. NaN where there is no swap to make.
+    newcomer that scores above it with `other`, a tie is half. Scores are NaN where a row has no candidate, or it could
+    not be read: what either fit could not read takes part in no swap. NaN where there is no swap to make.
     """
-    gold, unassigned = one[:, :1], ~np.isnan(one)
+    gold, unassigned = one[:, :1], ~(np.isnan(one) | np.isnan(other))
     unassigned[np.arange(len(one))[:, None], assigned] = False
     n_swaps, agreed = np.zeros((2, len(one)))
     for column in assigned[:, 1:].T:  # one distractor of every context at a time: (n, K) at most in memory
         mine, its = (scores[np.arange(len(one)), column][:, None] for scores in (one, other))
-        swaps = unassigned & (one > mine) & (mine < gold)
+        swaps = unassigned & (one > mine) & (mine < gold) & ~np.isnan(its)
         n_swaps += swaps.sum(axis=1)
         agreed += (swaps & (other > its)).sum(axis=1) + 0.5 * (swaps & (other == its)).sum(axis=1)
     return np.divide(agreed, n_swaps, out=np.full(len(one), np.nan), where=n_swaps > 0)

@@ -31,6 +31,7 @@ from swag_af.diagnosing.left import (
     measured_of,
     now_of,
     ties,
+    unread_of,
 )
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
@@ -67,10 +68,12 @@ class Subject:
     def identity(self) -> dict[str, Any]:
         """What decides the bytes, so that no folder is gone on with for another run or other options."""
         settings = {name: _settings(one) for name, one in zip(self.names, self.filters, strict=True)}
+        has_unread = any(hasattr(one, "unscored") for one in self.filters)
         return {
             "pool": self.run.pool.identity,
             "assignment": sha256_json(self.run.assignment().tolist()),
             "filters": sha256_json({name: repr(values) for name, values in settings.items()}),
+            **({"unread": "ties"} if has_unread else {}),
             "options": recorded(self.options),
             "swag_af": version("swag-af"),
         }
@@ -270,6 +273,7 @@ def _of_filter(
         more_contexts_random=trend_of(hits["random"], rng=fits.rng(at, b"random")),
         more_contexts_assigned=trend_of(hits["assigned"], rng=fits.rng(at, b"assigned")),
         more_candidates=trend_of(fewer, rng=fits.rng(at, b"fewer")),
+        unread=unread_of(measured, fits.assigned),
     )
 
 

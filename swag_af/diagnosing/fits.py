@@ -13,15 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
+from swag_af.auditing.crossval import rank_shares
 from swag_af.data.errors import FormatError
 from swag_af.data.files import read_array, write_array
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import deal, hold_out
-from swag_af.filters.contract import Filter, fit_filter, score_in_parts
+from swag_af.filters.contract import Filter, fit_filter, score_in_parts, unread_by
 
 MANY = 99
 """Random candidates that held-out gold is compared with, at most, where it meets many."""
+UNREAD = -np.inf
+"""The score that is kept of a candidate that the filter could not read."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ class Fits:
         return np.random.default_rng((self.seed, seed, *b"diagnose", *what))
 
     def scores(self, filter: int, seed: int) -> np.ndarray:
-        """(n, K) out-of-fold scores of every candidate, fitted on the assigned ones; NaN where a row has none."""
+        """(n, K) out-of-fold scores of every candidate, fitted on the assigned ones; NaN where a row has none, `UNREAD`
+        where it could not be read."""
         folds, out = self.folds(seed), np.empty((len(self.rows), self.pool.n_candidates))
         for fold in range(self.n_folds):
             test, train = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
@@ -109,8 +113,8 @@ class Fits:
         if not path.exists():
             one, (train, assigned) = self.filters[filter], fitted
             fit_filter(one, self.pool.view(self.rows[train], assigned), rng=self.rng(seed, name.encode()))
-            found = np.asarray(score_in_parts(one, self.pool.view(self.rows[test], columns)), np.float64)
-            write_array(path, found)
+            scores = score_in_parts(one, self.pool.view(self.rows[test], columns))
+            write_array(path, np.where(unread_by(one, scores), UNREAD, scores.astype(np.float64)))
         self.done(self.filters[filter].name)
         found = read_array(path)
         if found.shape != columns.shape:
@@ -131,6 +135,14 @@ class Curve:
     """(n, A) candidates that fits are shown."""
     scored: np.ndarray
     """(n, m) candidates that are scored."""
+
+
+def hits_among(scores: np.ndarray) -> np.ndarray:
+    """(n,) how far gold, column 0 of `scores` (n, m), scores highest: 1, 0, or 1/t where t tie; 1/m where any of a row
+    could not be read, as in the loop and in audits."""
+    is_tie = (scores == UNREAD).any(axis=1, keepdims=True)
+    shares: np.ndarray = rank_shares(np.where(is_tie, 0.0, scores))[:, 0]
+    return shares
 
 
 def curves(fits: Fits, seed: int) -> dict[str, Curve]:

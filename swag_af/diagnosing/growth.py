@@ -12,9 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.crossval import rank_shares
 from swag_af.diagnosing.figures import Figure, mean_of
-from swag_af.diagnosing.fits import Curve, Fits
+from swag_af.diagnosing.fits import UNREAD, Curve, Fits, hits_among
 
 SMALLEST, MOST_SIZES = 16, 6
 CurveName = Literal["random", "assigned"]
@@ -137,17 +136,20 @@ def _control(
 def hits_against(scores: np.ndarray, n_negatives: int) -> np.ndarray:
     """(t,) the chance that gold, column 0 of `scores` (t, 1 + M), wins against `n_negatives` of the M, drawn at random.
 
-    A tie of gold with s negatives at the top counts 1 / (1 + s). Exact: a sum over hypergeometric probabilities.
+    A tie of gold with s negatives at the top counts 1 / (1 + s), and so does a draw of s negatives of which one, or
+    gold, could not be read. Exact: a sum over hypergeometric probabilities.
     """
     from scipy.special import comb
 
     n_many = scores.shape[1] - 1
     if n_negatives == n_many:
-        shares: np.ndarray = rank_shares(scores)[:, 0]
-        return shares
-    tied = (scores[:, 1:] == scores[:, :1]).sum(axis=1)
-    below = (scores[:, 1:] < scores[:, :1]).sum(axis=1)
+        return hits_among(scores)
+    is_read = (scores[:, 1:] != UNREAD) & (scores[:, :1] != UNREAD)
+    tied = (is_read & (scores[:, 1:] == scores[:, :1])).sum(axis=1)
+    below = (is_read & (scores[:, 1:] < scores[:, :1])).sum(axis=1)
     won = np.zeros(len(scores))
     for s in range(min(int(tied.max(initial=0)), n_negatives) + 1):
         won += comb(tied, s) * comb(below, n_negatives - s) / (1 + s)
-    return won / comb(n_many, n_negatives)
+    n_draws = comb(n_many, n_negatives)
+    won += (n_draws - comb(is_read.sum(axis=1), n_negatives)) / (1 + n_negatives)
+    return won / n_draws

@@ -7,16 +7,18 @@ of present filters; and by fits on the hardest candidates themselves, which may 
 That last figure needs care. If the fit that chooses for one context was fitted on the gold of another, then fits on
 what it chose know that gold as something that looks right and is wrong, and avoid it: 0 % and no merit. So the contexts
 are dealt into three parts: one is fitted on to choose, one is fitted on what was chosen for it, one is scored.
+
+What a filter could not read is as in the loop: a context of which something that is shown could not be read is a tie;
+such a distractor may leave, and such a candidate enters nowhere; beside a gold that could not be read nothing is easy.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.auditing.crossval import rank_shares
 from swag_af.data.splits import deal
 from swag_af.diagnosing.figures import Figure, fall_of, mean_of
-from swag_af.diagnosing.fits import Fits
+from swag_af.diagnosing.fits import UNREAD, Fits, hits_among
 
 THIRDS = 3
 """Parts of the contexts: one chooses, one is fitted on, one is scored."""
@@ -66,25 +68,32 @@ class Left:
 
 
 def count_harder(scores: np.ndarray, assigned: np.ndarray) -> Counted:
-    """The counts of each context, by `scores` (n, K), NaN where a row has no candidate; `assigned` is (n, A)."""
+    """The counts of each context, by `scores` (n, K), NaN where a row has no candidate; `assigned` is (n, A).
+
+    An assigned negative that could not be read is easier than all that could; none is known to be above such a gold.
+    """
     theirs = np.take_along_axis(scores, assigned, axis=1)  # (n, A)
     outside = scores.copy()
     np.put_along_axis(outside, assigned, np.nan, axis=1)
     easiest, gold = theirs[:, 1:].min(axis=1, keepdims=True), theirs[:, :1]
-    return Counted((outside > easiest).sum(axis=1), (outside > gold).sum(axis=1), easiest[:, 0] < gold[:, 0])
+    above_gold = (outside > gold) & (gold != UNREAD)
+    return Counted((outside > easiest).sum(axis=1), above_gold.sum(axis=1), easiest[:, 0] < gold[:, 0])
 
 
 def hardest(scores: np.ndarray, n_assigned: int, keys: np.ndarray) -> np.ndarray:
-    """(n, A) gold and the negatives with the highest `scores` (n, K), of equal ones those with the smallest `keys`."""
-    negatives = np.where(np.isnan(scores[:, 1:]), -np.inf, scores[:, 1:])
+    """(n, A) gold and the negatives with the highest `scores` (n, K), of equal ones those with the smallest `keys`.
+
+    One that could not be read is taken only where a row has too few others; one that is not there never is.
+    """
+    lowest = np.maximum(scores[:, 1:], np.finfo(np.float64).min)  # of UNREAD; NaN stays
+    negatives = np.where(np.isnan(lowest), -np.inf, lowest)
     order = np.lexsort((keys[:, 1:], -negatives), axis=1)[:, : n_assigned - 1]
     return np.concatenate([np.zeros((len(scores), 1), np.int64), 1 + order], axis=1)
 
 
 def hits_of(scores: np.ndarray, assigned: np.ndarray) -> np.ndarray:
-    """(n,) how far gold scores highest among `assigned` (n, A) by `scores` (n, K): 1, 0, or 1/t where t tie."""
-    shares: np.ndarray = rank_shares(np.take_along_axis(scores, assigned, axis=1))[:, 0]
-    return shares
+    """(n,) `hits_among` what is `assigned` (n, A), by `scores` (n, K)."""
+    return hits_among(np.take_along_axis(scores, assigned, axis=1))
 
 
 @dataclass(frozen=True)
@@ -140,6 +149,12 @@ def now_of(measured: Measured, assigned: np.ndarray) -> np.ndarray:
     return mean
 
 
+def unread_of(measured: Measured, assigned: np.ndarray) -> float:
+    """The share of contexts of which gold or a distractor could not be read, mean over the fits."""
+    shown = [np.take_along_axis(scores, assigned, axis=1) for scores in measured.scores]
+    return round(float(np.mean([(one == UNREAD).any(axis=1) for one in shown])), 6)
+
+
 def by_others(scores: list[np.ndarray], chosen: list[np.ndarray]) -> np.ndarray:
     """(n,) hits under what each fit chose by each of the other fits, mean over the pairs."""
     pairs = [(i, j) for i in range(len(chosen)) for j in range(len(scores)) if i != j]
@@ -156,8 +171,7 @@ def left_of(measured: Measured, assigned: np.ndarray, groups: np.ndarray) -> Lef
     now, other = now_of(measured, assigned), by_others(measured.scores, measured.chosen)
     same = np.mean([hits_of(s, c) for s, c in zip(measured.scores, measured.chosen, strict=True)], axis=0)
     fresh_now, fresh = (
-        np.mean([rank_shares(one)[:, 0] for one in each], axis=0)
-        for each in (measured.fresh_now, measured.fresh_hardest)
+        np.mean([hits_among(one) for one in each], axis=0) for each in (measured.fresh_now, measured.fresh_hardest)
     )
     return Left(
         none_above_easiest=_mean((above == 0).mean(axis=0), groups),

@@ -40,6 +40,8 @@ class OfFilter:
     more_contexts_assigned: Trend
     """Of telling gold from the run's distractors."""
     more_candidates: Trend
+    unread: float = 0.0
+    """The share of contexts of which the filter could not read gold or a distractor, mean over its fits: ties."""
 
 
 @brief

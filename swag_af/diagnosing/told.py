@@ -41,12 +41,23 @@ class Answer:
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """Why the curve is not lower, in a sentence or two."""
-    found = answers(diagnosis)
+    """Why the curve is not lower, in a sentence or two; and what makes figures of a filter less than they seem."""
+    found, caveats = answers(diagnosis), [line for one in diagnosis.filters for line in _caveats(one)]
     if found[0].status != "open":
-        return f"{found[0].found} {found[0].means}"
+        return " ".join([found[0].found, found[0].means, *caveats])
     said = [one.means for one in found[1:] if one.status in ("limit", "open")]
-    return " ".join([found[0].found, *(said or [f"{UNKNOWN} why it is not lower: no figure here decides it."])])
+    said = said or [f"{UNKNOWN} why it is not lower: no figure here decides it."]
+    return " ".join([found[0].found, *said, *caveats])
+
+
+def _caveats(one: OfFilter) -> list[str]:
+    """What of its scores is missing; nothing of most filters."""
+    if not one.unread:
+        return []
+    return [
+        f"In {in_percent(one.unread)} of the contexts {one.name} could not read gold or a distractor: these count as "
+        "ties."
+    ]
 
 
 def answers(diagnosis: Diagnosis) -> list[Answer]:
