@@ -51,6 +51,8 @@ class Subject:
     run: Run
     names: tuple[str, ...]
     filters: Sequence[Filter]
+    answered_by: Mapping[str, Any]
+    """By name, what answers behind the address of filters that have one, as it was when they were checked."""
     rows: np.ndarray
     """(n,) the rows of the pool that are diagnosed."""
     groups: np.ndarray
@@ -73,6 +75,7 @@ class Subject:
             "pool": self.run.pool.identity,
             "assignment": sha256_json(self.run.assignment().tolist()),
             "filters": sha256_json({name: repr(values) for name, values in settings.items()}),
+            **({"answered_by": self.answered_by} if self.answered_by else {}),
             **({"unread": "ties"} if has_unread else {}),
             "options": recorded(self.options),
             "swag_af": version("swag-af"),
@@ -122,7 +125,12 @@ def subject_of(options: DiagnoseOptions) -> Subject:
         notes += (f"A sample of {len(rows):,} of {len(run.pool):,} contexts: filters fitted on fewer find less.",)
     told = _guards_since(run, manifest)
     notes += (told,) if told else ()
-    return Subject(run, names, made, rows, groups, options, notes, _ignored_guard(manifest) or bool(told))
+    ignores_guard = _ignored_guard(manifest) or bool(told)
+    return Subject(run, names, made, _answered_by(names, made), rows, groups, options, notes, ignores_guard)
+
+
+def _answered_by(names: Sequence[str], filters: Sequence[Filter]) -> dict[str, Any]:
+    return {name: one.answered_by() for name, one in zip(names, filters, strict=True) if hasattr(one, "answered_by")}
 
 
 def _ignored_guard(manifest: Mapping[str, Any]) -> bool:
