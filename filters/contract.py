@@ -195,6 +195,11 @@ def record_of_fit(filter: Filter) -> dict[str, Any]:
     return recorded(made, f"filter {filter.name}: its fit_record", "Return a dict of numbers, texts and lists.")
 
 
+def has_learned(fit: Mapping[str, Any]) -> bool:
+    """Whether a fit that says `fit` of itself learned anything; one that says nothing did."""
+    return bool(fit.get("converged", True))
+
+
 _CONSTANTS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 

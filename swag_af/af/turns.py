@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from swag_af.af.replacement import Draws, Policy, Replacements, replace
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Iteration, Timing
-from swag_af.filters.contract import Filter, record_of_fit, score_in_parts, with_ties
+from swag_af.filters.contract import Filter, has_learned, record_of_fit, score_in_parts, with_ties
 
 GAPS = (0.525, 0.575)
 """Pairwise accuracies up to which no, or one, distractor leaves a context under `swaps="gap"`."""
@@ -149,11 +148,6 @@ def _logged(iteration: int, filter: Filter, heads: Mapping[str, np.ndarray], res
         fit=fit,
         skipped=not has_learned(fit),
     )
-
-
-def has_learned(fit: Mapping[str, Any]) -> bool:
-    """Whether a fit that says `fit` of itself learned anything; one that says nothing did."""
-    return bool(fit.get("converged", True))
 
 
 def n_swaps(scores: np.ndarray, options: AFOptions) -> int:

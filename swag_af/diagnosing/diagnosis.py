@@ -13,8 +13,9 @@ from swag_af.auditing.audit import usable_filters
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
 from swag_af.data.manifests import BEGUN, as_read, begin_folder, check_same, read_manifest, sha256_json
+from swag_af.data.own_code import said_of
 from swag_af.data.pool.folder import FILTER_TABLES
-from swag_af.data.progress import progress
+from swag_af.data.progress import note, progress
 from swag_af.data.run import Run, open_run
 from swag_af.data.urls import command
 from swag_af.diagnosing.agreement import Agreement, agreements
@@ -36,7 +37,7 @@ from swag_af.diagnosing.left import (
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
 from swag_af.diagnosing.trend import trend_of
-from swag_af.filters.contract import Filter, settings_of
+from swag_af.filters.contract import ADVICE, Filter, settings_of
 from swag_af.filters.registry import parse_names, parse_schedule
 
 OWN_FILTER = "No --filters given: diagnosed by the filter of the run's last phase,"
@@ -233,7 +234,8 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
     """The diagnosis, and what it says of each context.
 
     Scores are kept in `folder` as soon as they are there; what a killed run with the same options left is gone on with.
-    Raises InputError where the folder was begun for something else.
+    What filters have to tell of the scores made now goes to the standard error. Raises InputError where the folder was
+    begun for something else.
     """
     if (folder / BEGUN).exists():
         check_begun(read_json(folder / BEGUN), subject, folder / BEGUN)
@@ -256,7 +258,10 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
         fits = replace(fits, done=lambda note: advance(1, note=note))
         measured = [measured_of(fits, at, n_seeds) for at in range(len(subject.filters))]
         grown = [growth_of(fits, at, draws) for at in range(len(subject.filters))]
-    found = [_of_filter(subject, fits, at, measured[at], grown[at]) for at in range(len(subject.filters))]
+    for line in dict.fromkeys(line for one in subject.filters for line in said_of(one, ADVICE)):
+        note(line)
+    n_fits = _n_parts(fits, draws)
+    found = [_of_filter(subject, fits, at, measured[at], grown[at], n_fits) for at in range(len(subject.filters))]
     agreed = agreements(subject.names, [one.scores for one in measured], assigned, subject.groups)
     return _diagnosis(subject, tuple(found), tuple(agreed)), _row_records(subject, measured[0], assigned)
 
@@ -268,7 +273,7 @@ def _n_parts(fits: Fits, draws: Sequence[Mapping[str, Curve]]) -> int:
 
 
 def _of_filter(
-    subject: Subject, fits: Fits, at: int, measured: Measured, grown: tuple[Growth, dict[CurveName, Hits]]
+    subject: Subject, fits: Fits, at: int, measured: Measured, grown: tuple[Growth, dict[CurveName, Hits]], n_fits: int
 ) -> OfFilter:
     growth, hits = grown
     fewer = fewer_candidates(fits, measured)
@@ -282,6 +287,8 @@ def _of_filter(
         more_contexts_assigned=trend_of(hits["assigned"], rng=fits.rng(at, b"assigned")),
         more_candidates=trend_of(fewer, rng=fits.rng(at, b"fewer")),
         unread=unread_of(measured, fits.assigned),
+        n_fits=n_fits,
+        n_unlearned=fits.n_unlearned(at),
     )
 
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from swag_af.auditing.crossval import rank_shares
 from swag_af.data.errors import FormatError
-from swag_af.data.files import read_array, write_array
+from swag_af.data.files import read_array, read_json, write_array, write_json
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import deal, hold_out
-from swag_af.filters.contract import Filter, fit_filter, score_in_parts, unread_by
+from swag_af.filters.contract import Filter, fit_filter, has_learned, record_of_fit, score_in_parts, unread_by
 
 MANY = 99
 """Random candidates that held-out gold is compared with, at most, where it meets many."""
@@ -107,19 +107,30 @@ class Fits:
     ) -> np.ndarray:
         """(t, m) scores of the contexts and candidates `scored` after a fit on `fitted`, read where they are kept.
 
-        Random numbers come from the seeds and `name`, which is that of the file, too.
+        Random numbers come from the seeds and `name`, which is that of the file, too. What the fit says of itself is
+        kept beside it.
         """
-        path, (test, columns) = self.folder / f"{name}.npy", scored
-        if not path.exists():
-            one, (train, assigned) = self.filters[filter], fitted
+        path, about, (test, columns) = self.folder / f"{name}.npy", self._about(filter, name), scored
+        one, (train, assigned) = self.filters[filter], fitted
+        if not path.exists() or (hasattr(one, "fit_record") and not about.exists()):
             fit_filter(one, self.pool.view(self.rows[train], assigned), rng=self.rng(seed, name.encode()))
             scores = score_in_parts(one, self.pool.view(self.rows[test], columns))
+            if hasattr(one, "fit_record"):
+                write_json(about, record_of_fit(one))
             write_array(path, np.where(unread_by(one, scores), UNREAD, scores.astype(np.float64)))
-        self.done(self.filters[filter].name)
+        self.done(one.name)
         found = read_array(path)
         if found.shape != columns.shape:
             raise FormatError(f"{path}: {found.shape}, where {columns.shape} is due. Delete the folder {self.folder}.")
         return found
+
+    def _about(self, filter: int, name: str) -> Path:
+        """Where it is kept what a fit says of itself; `*` for all."""
+        return self.folder / f"fit-{filter}-{name}.json"
+
+    def n_unlearned(self, filter: int) -> int:
+        """How many of the fits that are kept say of themselves that they learned nothing."""
+        return sum(not has_learned(read_json(path)) for path in self.folder.glob(self._about(filter, "*").name))
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,10 @@ class OfFilter:
     more_candidates: Trend
     unread: float = 0.0
     """The share of contexts of which the filter could not read gold or a distractor, mean over its fits: ties."""
+    n_fits: int = 0
+    """How often it was fitted, on some part of the contexts ..."""
+    n_unlearned: int = 0
+    """... and how many of these fits say that they learned nothing: their `converged` is false."""
 
 
 @brief

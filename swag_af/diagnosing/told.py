@@ -52,12 +52,15 @@ def headline(diagnosis: Diagnosis) -> str:
 
 def _caveats(one: OfFilter) -> list[str]:
     """What of its scores is missing; nothing of most filters."""
-    if not one.unread:
-        return []
-    return [
+    unread = (
         f"In {in_percent(one.unread)} of the contexts {one.name} could not read gold or a distractor: these count as "
         "ties."
-    ]
+    )
+    unlearned = (
+        f"Of {one.n_fits:,} fits of {one.name}, {one.n_unlearned:,} did not converge, and learned nothing: a run makes "
+        "no swap by such, and the figures here are partly theirs."
+    )
+    return [*([unread] if one.unread else []), *([unlearned] if one.n_unlearned else [])]
 
 
 def answers(diagnosis: Diagnosis) -> list[Answer]:
