@@ -6,13 +6,18 @@ that fits agree on gold says nothing of swaps. Of what one of two fits could not
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from swag_af.diagnosing.figures import Figure, average_of, fall_of, share_of
+from swag_af.diagnosing.figures import Figure, average_of, blocks, fall_of, share_of
 from swag_af.diagnosing.fits import UNREAD
 from swag_af.diagnosing.left import hits_of
+
+RANKED_AT_ONCE = 1 << 17
+"""Candidates whose ranks are in memory together, of each fit."""
+_Place = tuple[int, int]
+"""A filter, and which of its fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +50,59 @@ class Agreement:
 
 @dataclass(frozen=True)
 class _Fit:
-    """One fit, as far as it is compared."""
+    """One fit of some contexts, as far as it is compared."""
 
     scores: np.ndarray
-    """(n, K), NaN where a row has no candidate, or it could not be read."""
+    """(b, K), NaN where a row has no candidate, or it could not be read."""
     ranks: np.ndarray
-    """(n, K - 1) of the negatives within their context, centred; 0 where there is none, or it could not be read."""
+    """(b, K - 1) of the negatives within their context, centred; 0 where there is none, or it could not be read."""
     easy: np.ndarray
-    """(n, A - 1)"""
+    """(b, A - 1)"""
     wrong: np.ndarray
-    """(n,) 1 less the hits."""
+    """(b,) 1 less the hits."""
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two fits compared, context by context."""
+
+    correlations: np.ndarray
+    """(n,), NaN where a context has no order."""
+    easy: np.ndarray
+    """(3, n) of the distractors: easy to one, easy to both, easy to both if the other drew as many at random."""
+    swaps: np.ndarray
+    """(n,), NaN where there is no swap to make."""
+    wrong: np.ndarray
+    """(2, n) 1 less the hits of either."""
 
 
 def agreements(
-    names: Sequence[str], scores: Sequence[Sequence[np.ndarray]], assigned: np.ndarray, groups: np.ndarray
+    names: Sequence[str],
+    scores: Sequence[Sequence[np.ndarray]],
+    assigned: np.ndarray,
+    groups: np.ndarray,
+    *,
+    at_once: int = RANKED_AT_ONCE,
 ) -> list[Agreement]:
-    """Of each filter with itself and of each two, given the `scores` (n, K) of each fit of each of the filters."""
-    fits = [[_read(one, assigned) for one in ours] for ours in scores]
-    found = []
+    """Of each filter with itself and of each two, given the `scores` (n, K) of each fit of each of the filters.
+
+    Contexts are independent, and are looked at some at a time: about `at_once` candidates.
+    """
+    fits = [(i, k) for i, ours in enumerate(scores) for k in range(len(ours))]
+    kinds: list[tuple[tuple[str, str], list[tuple[_Place, _Place]]]] = []
     for i, name in enumerate(names):
-        same = [(one, other) for one in fits[i] for other in fits[i] if one is not other]
-        found.append(_agreement((name, name), same, assigned, groups))
+        same = [(one, other) for one in fits for other in fits if one[0] == other[0] == i and one != other]
+        kinds.append(((name, name), same))
         for j in range(i + 1, len(names)):
-            both = [pair for one in fits[i] for other in fits[j] for pair in ((one, other), (other, one))]
-            found.append(_agreement((name, names[j]), both, assigned, groups))
-    return found
+            two = [(one, other) for one in fits for other in fits if (one[0], other[0]) == (i, j)]
+            kinds.append(((name, names[j]), [pair for one, other in two for pair in ((one, other), (other, one))]))
+    compared: dict[tuple[_Place, _Place], list[_Pair]] = {pair: [] for _, pairs in kinds for pair in pairs}
+    for rows in blocks(*scores[0][0].shape, at_once=at_once):
+        read = {(i, k): _read(scores[i][k][rows], assigned[rows]) for i, k in fits}
+        for one, other in compared:
+            compared[one, other].append(_compared(read[one], read[other], assigned[rows]))
+    whole = {pair: _joined(parts) for pair, parts in compared.items()}
+    return [_agreement(of, [whole[pair] for pair in pairs], groups) for of, pairs in kinds]
 
 
 def _read(scores: np.ndarray, assigned: np.ndarray) -> _Fit:
@@ -79,15 +112,24 @@ def _read(scores: np.ndarray, assigned: np.ndarray) -> _Fit:
     return _Fit(known, centred_ranks(known[:, 1:]), easy, 1 - hits_of(scores, assigned))
 
 
-def _agreement(
-    of: tuple[str, str], pairs: list[tuple[_Fit, _Fit]], assigned: np.ndarray, groups: np.ndarray
-) -> Agreement:
-    correlations = _mean_over(_correlations(one, other) for one, other in pairs)
-    easy = np.mean([_easy(one, other) for one, other in pairs], axis=0)  # (3, n)
-    swaps = _mean_over(swaps_agreed(one.scores, other.scores, assigned) for one, other in pairs)
-    wrong = np.mean([one.wrong for one, _ in pairs], axis=0)
-    both = np.mean([one.wrong * other.wrong for one, other in pairs], axis=0)
-    expected = float(np.mean([one.wrong.mean() * other.wrong.mean() for one, other in pairs]))
+def _compared(one: _Fit, other: _Fit, assigned: np.ndarray) -> _Pair:
+    swaps = swaps_agreed(one.scores, other.scores, assigned)
+    return _Pair(_correlations(one, other), _easy(one, other), swaps, np.stack([one.wrong, other.wrong]))
+
+
+def _joined(parts: Sequence[_Pair]) -> _Pair:
+    """Of all contexts, from those of some at a time."""
+    return _Pair(*(np.concatenate([getattr(part, one.name) for part in parts], axis=-1) for one in fields(_Pair)))
+
+
+def _agreement(of: tuple[str, str], pairs: list[_Pair], groups: np.ndarray) -> Agreement:
+    correlations = _mean_over(pair.correlations for pair in pairs)
+    easy = np.mean([pair.easy for pair in pairs], axis=0)  # (3, n)
+    swaps = _mean_over(pair.swaps for pair in pairs)
+    wrongs = [pair.wrong for pair in pairs]
+    wrong = np.mean([one for one, _ in wrongs], axis=0)
+    both = np.mean([one * other for one, other in wrongs], axis=0)
+    expected = float(np.mean([one.mean() * other.mean() for one, other in wrongs]))
     return Agreement(
         of=of,
         n_pairs=len(pairs),
@@ -99,7 +141,7 @@ def _agreement(
         swaps=average_of(swaps, groups),
         wrong=share_of(both, wrong, groups),
         wrong_by_luck=round(expected / max(float(wrong.mean()), 1e-12), 6),
-        wrong_gain=_wrong_gain(pairs, groups),
+        wrong_gain=_wrong_gain(wrongs, groups),
     )
 
 
@@ -150,14 +192,13 @@ def swaps_agreed(one: np.ndarray, other: np.ndarray, assigned: np.ndarray) -> np
 
 
 def _easy(one: _Fit, other: _Fit) -> np.ndarray:
-    """(3, n) of the distractors: easy to one, easy to both, easy to both if the other drew as many at random."""
     mine, its = one.easy.mean(axis=1), other.easy.mean(axis=1)
     return np.stack([mine, (one.easy & other.easy).mean(axis=1), mine * its])
 
 
-def _wrong_gain(pairs: list[tuple[_Fit, _Fit]], groups: np.ndarray) -> Figure:
+def _wrong_gain(wrongs: list[np.ndarray], groups: np.ndarray) -> Figure:
     """The covariance of mistakes, whose mean over contexts is what both get wrong beyond luck."""
-    products = [(one.wrong - one.wrong.mean()) * (other.wrong - other.wrong.mean()) for one, other in pairs]
+    products = [(one - one.mean()) * (other - other.mean()) for one, other in wrongs]
     gain = np.mean(products, axis=0)
     return fall_of(gain, np.zeros(len(gain)), groups)
 

@@ -19,7 +19,7 @@ from swag_af.data.progress import note, progress
 from swag_af.data.run import Run, open_run
 from swag_af.data.urls import command
 from swag_af.diagnosing.agreement import Agreement, agreements
-from swag_af.diagnosing.figures import renumbered
+from swag_af.diagnosing.figures import blocks, renumbered
 from swag_af.diagnosing.fits import Curve, Fits, curves, sample
 from swag_af.diagnosing.growth import BOTH, CurveName, Growth, Hits, growth_of, sizes_of
 from swag_af.diagnosing.left import (
@@ -31,7 +31,7 @@ from swag_af.diagnosing.left import (
     left_of,
     measured_of,
     now_of,
-    ties,
+    tie_rng,
     unread_of,
 )
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -41,6 +41,8 @@ from swag_af.filters.contract import ADVICE, Filter, settings_of
 from swag_af.filters.registry import parse_names, parse_schedule
 
 OWN_FILTER = "No --filters given: diagnosed by the filter of the run's last phase,"
+ORDERED_AT_ONCE = 1 << 17
+"""Candidates that are put in order together."""
 LAST = 5
 """Iterations of the last filter at most whose mean is the run's own accuracy at the end."""
 
@@ -292,10 +294,11 @@ def _of_filter(
     )
 
 
-def fewer_candidates(fits: Fits, measured: Measured) -> Hits:
+def fewer_candidates(fits: Fits, measured: Measured, *, at_once: int = ORDERED_AT_ONCE) -> Hits:
     """Hits if contexts took their hardest candidates of a random part of the pool, by other fits than chose them.
 
     The parts have K candidates, K / 2, ... and A at least, the smaller within the larger; a row that has fewer has all.
+    Contexts are looked at some at a time: about `at_once` candidates.
     """
     n_assigned, n_candidates = fits.assigned.shape[1], fits.pool.n_candidates
     sizes = sorted({n_assigned, *(n_candidates >> k for k in range(8) if n_candidates >> k > n_assigned)})
@@ -303,8 +306,12 @@ def fewer_candidates(fits: Fits, measured: Measured) -> Hits:
     for i, size in enumerate(sizes):
         chosen = []
         for seed, scores in enumerate(measured.scores):
-            order = fits.rng(seed, b"fewer").random(scores.shape)
-            chosen.append(hardest(_part(scores, order, size), n_assigned, ties(fits, seed)))
+            orders, keys = fits.rng(seed, b"fewer"), tie_rng(fits, seed)
+            parts = []
+            for rows in blocks(*scores.shape, at_once=at_once):  # which draw the same numbers as all rows together
+                part = _part(scores[rows], orders.random(scores[rows].shape), size)
+                parts.append(hardest(part, n_assigned, keys.random(part.shape)))
+            chosen.append(np.concatenate(parts))
         values[:, i] = by_others(measured.scores, chosen)
     return Hits(tuple(sizes), values, fits.groups, np.zeros(len(values), np.int64))
 

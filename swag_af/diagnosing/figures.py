@@ -61,6 +61,12 @@ def fall_of(before: np.ndarray, after: np.ndarray, groups: np.ndarray) -> Figure
     return figure_of(found.mean, found.low, found.high)
 
 
+def blocks(n: int, n_candidates: int, *, at_once: int) -> list[slice]:
+    """`n` rows of so many candidates in parts, in order, each of `at_once` candidates at most, or of one row."""
+    rows = max(1, at_once // n_candidates)
+    return [slice(begin, begin + rows) for begin in range(0, n, rows)]
+
+
 def renumbered(groups: np.ndarray) -> np.ndarray:
     """(n,) the same groups, numbered from 0 without gaps."""
     return np.unique(groups, return_inverse=True)[1]

@@ -120,7 +120,12 @@ def measured_of(fits: Fits, filter: int, n_seeds: int) -> Measured:
 
 def ties(fits: Fits, seed: int) -> np.ndarray:
     """(n, K) random numbers that decide between equal scores."""
-    return fits.rng(seed, b"ties").random((len(fits.rows), fits.pool.n_candidates))
+    return tie_rng(fits, seed).random((len(fits.rows), fits.pool.n_candidates))
+
+
+def tie_rng(fits: Fits, seed: int) -> np.random.Generator:
+    """What draws `ties`, row by row."""
+    return fits.rng(seed, b"ties")
 
 
 def in_thirds(fits: Fits, filter: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

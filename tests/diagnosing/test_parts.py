@@ -1,17 +1,21 @@
 """Claims about the parts of a diagnosis: each agrees with a slow, obvious twin."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import make_pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.interval import paired_difference
-from swag_af.diagnosing.agreement import centred_ranks, rank_correlations, swaps_agreed
+from swag_af.diagnosing.agreement import agreements, centred_ranks, rank_correlations, swaps_agreed
+from swag_af.diagnosing.diagnosis import fewer_candidates
 from swag_af.diagnosing.figures import average_of, mean_of, share_of
+from swag_af.diagnosing.fits import UNREAD, Fits
 from swag_af.diagnosing.growth import Hits, hits_against, sizes_up_to
-from swag_af.diagnosing.left import by_others, count_harder, hardest, histogram, hits_of
+from swag_af.diagnosing.left import Measured, by_others, count_harder, hardest, histogram, hits_of, ties
 from swag_af.diagnosing.trend import POWERS, at, power_law, resampled_means, trend_of
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -212,3 +216,49 @@ def test_samples_are_of_whole_groups_and_draws_and_the_first_is_all() -> None:
     of_group, of_draw = rng.multinomial(7, np.full(7, 1 / 7), 1000), rng.multinomial(2, np.full(2, 1 / 2), 1000)
     weights = of_group[4][made.groups] * of_draw[4][made.draws]
     assert means[5] == pytest.approx((weights[:, None] * values).sum(axis=0) / weights.sum())
+
+
+@given(SEEDS, st.integers(1, 40))
+@settings(max_examples=40, deadline=None)
+def test_fits_are_compared_some_contexts_at_a_time_to_the_last_bit(seed: int, at_once: int) -> None:
+    rng, (_, assigned) = np.random.default_rng(seed), made(seed, n=23)
+    counts = 1 + np.maximum(assigned.max(axis=1), rng.integers(0, 9, 23))
+    scores = [[some_scores(rng, counts) for _ in range(n)] for n in (4, 2)]  # 12 pairs of the first
+    groups = rng.integers(0, 9, 23)
+    whole, parts = (agreements(["x", "y"], scores, assigned, groups, at_once=one) for one in (23 * 9, at_once))
+    assert parts == whole
+
+
+def some_scores(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """(n, 9) of a fit that could not read all."""
+    scores = rng.integers(0, 5, (len(counts), 9)) + rng.random((len(counts), 9)).round(1)
+    scores[rng.random(scores.shape) < 0.1] = UNREAD
+    return np.where(np.arange(9) < counts[:, None], scores, np.nan)
+
+
+@given(SEEDS, st.integers(1, 40))
+@settings(max_examples=20, deadline=None)
+def test_fewer_candidates_are_taken_some_contexts_at_a_time_to_the_last_bit(seed: int, at_once: int) -> None:
+    rng, pool = np.random.default_rng(seed), make_pool(n=23, fewest=8, most=8)
+    rows, assigned = np.arange(23), np.tile(np.arange(4), (23, 1))
+    fits = Fits(pool, rows, assigned, pool.groups, [], 3, seed, Path())
+    measured = Measured([some_scores(rng, np.full(23, 9)) for _ in range(4)], [], [], [])
+    whole, parts = (fewer_candidates(fits, measured, at_once=one) for one in (23 * 9, at_once))
+    assert np.array_equal(parts.values, whole.values)
+    assert np.array_equal(whole.values, fewer_of_all(fits, measured))
+
+
+def fewer_of_all(fits: Fits, measured: Measured) -> np.ndarray:
+    """The slow twin: a random part of each row, and the hardest of it, taken from tables of all rows."""
+    values = []
+    for size in (4, 9):
+        chosen = []
+        for seed, scores in enumerate(measured.scores):
+            order, keys = fits.rng(seed, b"fewer").random(scores.shape), ties(fits, seed)
+            order[:, 0] = -1
+            taken = np.argsort(order, axis=1)[:, :size]
+            part = np.full(scores.shape, np.nan)
+            np.put_along_axis(part, taken, np.take_along_axis(scores, taken, axis=1), axis=1)
+            chosen.append(hardest(part, 4, keys))
+        values.append(by_others(measured.scores, chosen))
+    return np.stack(values, axis=1)
