@@ -44,7 +44,7 @@ def check_enough(counts: np.ndarray, n_assigned: int, flagged: np.ndarray | None
     instead = (
         f"{command('guard', '--min-negatives', n_assigned - 1, '--out')}; or filter with --ignore-guard"
         if n_flagged[short].any()
-        else command("pool", "--min-negatives", n_assigned - 1)
+        else f"{command('pool', '--min-negatives', n_assigned - 1)} of the file, or in Python leave them out"
     )
     raise ExhaustedError(
         f"{len(short):,} of {len(counts):,} rows have fewer than {n_assigned - 1} negatives (first: row {first} with "

@@ -366,7 +366,7 @@ class CandidatePool:
             saying = ", and ".join(adds.get(name, "make the pool again") for name in missing)
             what = "no part-of-speech tags" if missing == ["tags"] else f"no table {', '.join(missing)}"
             more = "" if self.path else " to a pool that was saved"
-            raise InputError(f"{where}: {what}. {saying}{more}; or choose what does without.")
+            raise InputError(f"{where}: {what}. {saying}{more}; or choose filters that do without, such as ngrams.")
 
     def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         """`table[rows]`, or `table[rows[:, None], columns]` with `columns` (n, m); reads those entries alone.

@@ -156,5 +156,6 @@ def repeated_line(shared: Mapping[str, Any]) -> str:
         return ""
     return (
         f"{in_percent(n / of)} of the pool's negatives stand in several contexts, and no folds part these: a filter "
-        "that has met them as negatives finds gold as the text that is new, so what it finds is not of style alone."
+        "knows those again that it has met as negatives. It finds gold where that is new to it, and avoids gold where "
+        "that was a negative elsewhere, so what it finds, above chance or below, is not of style alone."
     )

@@ -17,7 +17,6 @@ NOT_ASKED = (
     "Not asked: what larger models would find, so a value at chance does not prove that nothing is there; whether the "
     "answers are right; whether people can answer without the rest."
 )
-BELOW = "Below chance is a finding too: to avoid what the model prefers is better than a guess."
 BELOW_CAUSES = (
     "Usual causes of values below chance: labels balanced within a group, gold of other questions among the wrong "
     "options, distractors filtered too far."
@@ -251,12 +250,14 @@ def _feature_line(saved: SavedAudit) -> list[str]:
 
 
 def _below_line(saved: SavedAudit) -> list[str]:
-    below = [one for one in found(saved, "partial") if one.chance is not None and one.value < one.chance]
-    worst = _strongest([one for one in below if one.code in PARTIAL])
-    if worst is None:
-        return []
-    said = f"{how(worst)}, {_by(worst)} is right in {figure(worst.value, worst.unit)} only (chance {_chance(worst)})"
-    return [f"{said[0].upper()}{said[1:]}. {BELOW}"]
+    worst = _strongest(_below(saved))
+    return [] if worst is None else [worst.said]
+
+
+def _below(saved: SavedAudit) -> list[Diagnostic]:
+    """The probes of what should carry nothing that are surely below chance."""
+    told = [one for one in found(saved, "partial") if one.code in PARTIAL]
+    return [one for one in told if one.chance is not None and one.value < one.chance]
 
 
 def _recycling_line(saved: SavedAudit) -> list[str]:
@@ -280,7 +281,8 @@ def _tier_line(saved: SavedAudit) -> list[str]:
     if not tiers:
         return []
     easy, hard = (figure(tiers[name] / n, "share") for name in ("easy", "hard"))
-    return [f"Question by question, the probes settle {easy} and are no help with {hard}."]
+    but = ", but for whoever avoids what they like" if _below(saved) else ""
+    return [f"Question by question, the probes settle {easy} and are no help with {hard}{but}."]
 
 
 def _word_line(saved: SavedAudit) -> list[str]:

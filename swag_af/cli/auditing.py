@@ -16,7 +16,7 @@ from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import AnyModel, Data, check_models
 from swag_af.auditing.sarif import write_sarif
-from swag_af.auditing.storing import RECORDS, SavedAudit, check_out, check_replaces, save_audit, saved_form
+from swag_af.auditing.storing import ABOUT, RECORDS, SavedAudit, check_out, check_replaces, save_audit, saved_form
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError, takes_options
@@ -104,6 +104,8 @@ def run_audit(options: AuditOptions) -> Audited:
 
 def _check_outputs(options: AuditOptions) -> None:
     """Raise InputError, before any work, for what cannot be written, or would replace what is read."""
+    if options.compare and (options.compare / ABOUT).is_file():
+        raise InputError(f"--compare {options.compare}: this is an audit. Name the data that it was made of.")
     named = (*options.data, options.compare, options.gate, options.reading.labels_file)
     read = [path for path in named if path]
     if options.out:

@@ -70,7 +70,7 @@ _IF_VERIFIED = ("**Annotators**: how they were found, instructed and paid:",)
 
 def _to_fill_in(dataset: Dataset) -> list[str]:
     lines = [*_TO_FILL_IN, *(() if dataset.is_english else _IF_UNKNOWN), *(_IF_VERIFIED if dataset.opinions else ())]
-    return [line.replace("captions", "texts") for line in lines] if dataset.run.is_matched else lines
+    return lines if dataset.goes_on else [line.replace("captions", "texts") for line in lines]
 
 
 def _introduction(dataset: Dataset) -> list[str]:
@@ -94,7 +94,8 @@ def _introduction(dataset: Dataset) -> list[str]:
 
 def _what_is_filtered(dataset: Dataset) -> str:
     n_choices = 1 + dataset.options.n_distractors
-    told = f"{len(dataset.questions):,} multiple-choice questions of {n_choices} endings: what happens next?"
+    of = f"{n_choices} endings: what happens next?" if dataset.goes_on else f"{n_choices} options."
+    told = f"{len(dataset.questions):,} multiple-choice questions of {of}"
     if dataset.is_drawn:
         return f"{told} The wrong endings were drawn at random: these are the questions before any filtering."
     return (

@@ -58,7 +58,7 @@ def croissant(folder: Path, dataset: Dataset) -> dict[str, Any]:
         "name": dataset.options.out.resolve().name,
         "description": f"{len(dataset.questions):,} multiple-choice questions of {1 + dataset.options.n_distractors} "
         f"endings, made by Adversarial {method} (Zellers et al. {year}). README.md tells how.",
-        "keywords": [f"adversarial {method.lower()}", "multiple choice", "commonsense"],
+        "keywords": [f"adversarial {method.lower()}", "multiple choice", *(["commonsense"] if dataset.goes_on else [])],
         **({"inLanguage": "en"} if dataset.is_english else {}),
         "version": "1.0.0",
         "distribution": [_file(folder, name) for name in columns_of],

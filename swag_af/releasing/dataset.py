@@ -71,6 +71,11 @@ class Dataset:
         return self.run.matching is None and self.iteration == 0
 
     @property
+    def goes_on(self) -> bool:
+        """Whether endings go on with a start, as a caption's second sentence; else they are answers, or texts."""
+        return any(question.start for question in self.questions)
+
+    @property
     def is_english(self) -> bool:
         """Whether its contexts are English as far as the pool knows: `swag-af contexts` made them, which drops captions
         in other languages."""

@@ -34,7 +34,8 @@ def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
         f"language_creators:\n- found{_of_endings(dataset)}",
         f"size_categories:\n- {size_category(len(dataset.questions))}",
         "task_categories:\n- multiple-choice",
-        f"tags:\n- adversarial-{'matching' if matched else 'filtering'}\n- commonsense",
+        f"tags:\n- adversarial-{'matching' if matched else 'filtering'}",
+        *(["- commonsense"] if dataset.goes_on else []),
     ]
     configs = [*(["regular", "full"] if judged else ["regular"]), *([FOLDER] if dataset.rationales else [])]
     if "parquet" in formats:

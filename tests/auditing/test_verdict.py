@@ -7,6 +7,8 @@ from made_up_audits import audit, integrity, probe, questions, word
 
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Audit
+from swag_af.auditing.probes.findings import diagnostics_of
+from swag_af.auditing.ranking import hits
 from swag_af.auditing.storing import saved_form
 from swag_af.auditing.verdict import between, diagnostic_rows, figure, further, headline, plain_words, verdict
 from swag_af.data.instances.instances import Instance, Instances
@@ -129,9 +131,16 @@ def test_a_gain_that_is_real_and_slight_is_called_slight() -> None:
     assert said.startswith("A little more than by guessing: 53.0 % of the questions")
 
 
-def test_below_chance_is_told() -> None:
-    lines = further(audit(DATA, [probe(DATA, 0.1)]))
-    assert any("10.0 % only (chance 25.0 %). Below chance is a finding too" in line for line in lines)
+def test_below_chance_is_told_with_how_far_its_opposite_gets() -> None:
+    """Questions whose gold a model liked least in half of them were passed as hard: 10 % were right."""
+    below = probe(DATA, 0.1)
+    opposite = hits(-below.scores, DATA).mean()
+    made = audit(DATA, [below])
+    lines = further(replace(made, diagnostics=tuple(diagnostics_of([below], DATA, made.groups))))
+    (line,) = [one for one in lines if "Below chance, which is a finding too" in one]
+    assert "is right in 10.0 % of the instances" in line
+    assert f"The option that it finds least likely is right in {100 * opposite:.1f} %" in line
+    assert any(one.endswith("with 100.0 %, but for whoever avoids what they like.") for one in lines)
 
 
 def test_features_words_tiers_and_faults_have_a_sentence_each() -> None:

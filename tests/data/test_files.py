@@ -134,7 +134,7 @@ def test_a_folder_that_a_killed_run_had_moved_aside_is_there_for_whoever_looks_f
     assert (tmp_path / "runs" / "a" / "inside").read_text() == "old"
 
 
-@pytest.mark.parametrize("mark", [f"{HERE}.{os.getpid()}", f"other-{HERE}.{DEAD}"])
+@pytest.mark.parametrize("mark", [f"{HERE}.{os.getpid()}", f"other-{HERE}.{DEAD}"], ids=["at work", "elsewhere"])
 def test_a_folder_that_may_be_moved_aside_by_a_run_at_work_is_named(mark: str, tmp_path: Path) -> None:
     old = tmp_path / f".a.{mark}.old.tmp"
     old.mkdir()

@@ -29,7 +29,7 @@ MEANS = {
 }
 """What a finding of each family says of a dataset."""
 GATES = {
-    "partial": ("{code} not found", "{code} <= chance + 5%", "{code}.low <= chance"),
+    "partial": ("{code} not found", "{code} <= chance + 5%", "{code} >= chance - 5%", "{code}.low <= chance"),
     "single": ("{code} not found", "{code} <= chance + 5%"),
     "words": ("{code} not found", "{code} clear"),
     "writing": ("{code} not found", "{code} clear"),

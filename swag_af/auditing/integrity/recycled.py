@@ -45,5 +45,5 @@ def note_on_probes(instances: Instances, groups: np.ndarray) -> str:
         return ""
     return (
         f"The gold of {found.misled(groups).sum():,} questions is mostly wrong in other folds (AF515), where a model "
-        "learns to avoid it: a value at or below chance says nothing here."
+        "learns to avoid it: a value at or below chance does not say that style tells nothing."
     )

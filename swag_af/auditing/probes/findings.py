@@ -12,9 +12,10 @@ from swag_af.auditing.outcome import Probe, over_seeds, probe_name
 from swag_af.auditing.probes.consistency import CODE, REFERENCE, consistency_diagnostics, named_shares
 from swag_af.auditing.probes.inputs import INPUTS
 from swag_af.auditing.probes.probe import RANDOM_TOO, Task, model_label, model_name
+from swag_af.auditing.ranking import hits
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import CROSS_VALIDATED, paired_difference
+from swag_af.data.interval import CROSS_VALIDATED, paired_difference, rounded_mean
 from swag_af.data.percent import digits_apart, in_percent, in_points
 
 CODES = {
@@ -85,6 +86,8 @@ def _of_probe(one: Probe, instances: Instances, groups: Groups) -> Diagnostic:
     side = _side(found, one, instances)
     status, verdict = _verdict(one.input, side, known.said)
     said = f"{_sentence(one, found, known.said)} {verdict}"
+    if side < 0 and instances.kind == "choices":
+        said += f" {_least_liked(one, instances, numbers, times)}"
     return replace(found, status=status, said=said, examples=examples(one, instances, below=side < 0))
 
 
@@ -119,6 +122,13 @@ def _sentence(one: Probe, found: Diagnostic, said: str) -> str:
         f"{model_label(one.model)}, reading {said}, is right in {in_percent(found.value)} of the instances{where} "
         f"({low} to {high}; chance {chance})."
     )
+
+
+def _least_liked(one: Probe, instances: Instances, groups: np.ndarray, times: float) -> str:
+    """How far the option gets that a model finds least likely: what somebody who learns to avoid it can do."""
+    value, low, high = rounded_mean(hits(-one.scores, instances.take(one.rows)), groups, times=times)
+    ends = f"{in_percent(low)} to {in_percent(high)}"
+    return f"The option that it finds least likely is right in {in_percent(value)} ({ends})."
 
 
 def _verdict(input: str, side: int, said: str) -> tuple[Status, str]:
