@@ -166,11 +166,11 @@ def strength(diagnostic: Diagnostic) -> float:
 
 
 def figure(value: float | None, unit: Unit) -> str:
-    """A value in its unit: `71.3 %`, `1,204`, `12.6`; a dash where there is none."""
+    """A value in its unit: `71.3 %`, `0.04 %`, `1,204`, `12.6`; a dash where there is none."""
     if value is None:
         return "–"
     if unit in ("accuracy", "share"):
-        return in_percent(value)
+        return in_percent(value, digits_apart(value, 0.0))
     return f"{value:,.0f}" if unit == "count" and value == int(value) else f"{value:,.1f}"
 
 

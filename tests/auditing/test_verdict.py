@@ -179,7 +179,10 @@ def test_rows_are_those_asked_for_and_align() -> None:
 
 @pytest.mark.parametrize(
     ("value", "unit", "said"),
-    [(0.7134, "accuracy", "71.3 %"), (1204, "count", "1,204"), (12.61, "z", "12.6"), (None, "share", "–")],
+    [
+        *((0.7134, "accuracy", "71.3 %"), (0.0, "share", "0.0 %"), (0.0004, "share", "0.04 %"), (None, "share", "–")),
+        *((1204, "count", "1,204"), (12.61, "z", "12.6")),
+    ],
 )
 def test_figures_have_their_unit(value: float, unit: str, said: str) -> None:
     assert figure(value, unit) == said  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Example
 from swag_af.auditing.examples import without_bullet
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import interval
+from swag_af.data.percent import digits_apart, in_percent
 
 N_EXAMPLES = 5
 LONGEST_SHOWN = 240
@@ -32,13 +33,14 @@ def of_share(
     n, n_having = len(has), int(has.sum())
     numbers = np.unique(groups, return_inverse=True)[1]
     low, high = interval(has.astype(float), numbers) if n else (None, None)
+    part = in_percent(n_having / n, digits_apart(n_having / n, 0.0)) if n else ""
     return Diagnostic(
         code=code,
         subject=subject,
         status="clear" if not n_having else "hint" if is_hint else "found",
         value=round(n_having / n, 6) if n else 0.0,
         unit="share",
-        said=f"{n_having:,} of {n:,} ({100 * n_having / n:.1f} %) {said}" if n else f"Nothing to look at: 0 {said}",
+        said=f"{n_having:,} of {n:,} ({part}) {said}" if n else f"Nothing to look at: 0 {said}",
         low=None if low is None else round(low, 6),
         high=None if high is None else round(high, 6),
         chance=0.0,
