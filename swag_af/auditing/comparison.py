@@ -246,7 +246,7 @@ def comparison_lines(comparison: Comparison) -> list[str]:
             "change is told where luck makes one as large, in any of the checks that found something, 1 time in 20."
         )
     worse = changed(c, "further")
-    new = [one for one in worse if one.before.status != "found"]
+    new = [one for one in worse if one.before.status == "clear"]
     told = {"Weaker than before": changed(c, "nearer"), "Stronger than before": [o for o in worse if o not in new]}
     for what, changes in (told | {"New, made by the repair": new}).items():
         lines += [f"{what}: {change_sentence(one)}" for one in changes[:_SAID]]

@@ -335,6 +335,15 @@ def test_where_no_row_went_probes_are_paired() -> None:
     assert found.n_draws == 0
 
 
+def test_what_was_a_hint_before_is_stronger_and_not_new() -> None:
+    before = of_lengths()
+    found = compare(by_length(before), by_length(without_longest(before)), by_length)
+    hinted = [replace(one, before=replace(one.before, status="hint")) for one in found.changes]
+    lines = comparison_lines(replace(found, changes=tuple(hinted)))
+    assert any(line.startswith("Stronger than before: AF201 shortest") for line in lines)
+    assert not any(line.startswith("New") for line in lines)
+
+
 def test_what_has_no_interval_is_told_as_not_judged_and_not_as_unchanged() -> None:
     """A word that stood in every gold, and was taken out of all, was among the checks without significant change."""
     data = questions(20)
