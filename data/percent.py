@@ -9,10 +9,13 @@ def in_percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:z.{digits}f} %"
 
 
-def digits_apart(figure: float, bound: float) -> int:
-    """Decimals of a percentage that show that a figure is not the bound, where it is not: one at least, four at
+def digits_apart(bound: float, *figures: float) -> int:
+    """Decimals of percentages that show of each figure that it is not the bound, where it is not: one at least, four at
     most."""
-    return next((n for n in (1, 2, 3) if round(100 * figure, n) != round(100 * bound, n)), 1 if figure == bound else 4)
+    return max(
+        next((n for n in (1, 2, 3) if round(100 * figure, n) != round(100 * bound, n)), 1 if figure == bound else 4)
+        for figure in figures
+    )
 
 
 def from_to(low: float, high: float) -> str:

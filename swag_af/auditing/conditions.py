@@ -200,7 +200,7 @@ def _compared(condition: Condition, asked: Comparison, diagnostic: Diagnostic) -
     passed = COMPARATORS[asked.comparator](round(figure, 6), round(bound, 6))
     low, high = _interval_of(asked.figure, diagnostic)
     by_luck = low is not None and high is not None and low < bound < high
-    digits = digits_apart(figure, bound)
+    digits = digits_apart(bound, figure)
     said = f"{_called(diagnostic)}: {_figure_said(asked, figure, low, high, diagnostic, digits)}"
     said += f", which is {'' if passed else 'not '}{_bound_said(asked, bound, diagnostic, digits)}."
     if by_luck:

@@ -116,7 +116,7 @@ def of_accuracy(
     """
     expected = round(float(chance.mean()), 6)
     value, low, high = rounded_mean(hits, groups, times=times)
-    digits = max(digits_apart(end, expected) for end in (low, high))
+    digits = digits_apart(expected, low, high)
     ends = {"low": low, "high": high, "chance": expected}
     figures = {"value": in_percent(value), **{name: in_percent(end, digits) for name, end in ends.items()}}
     return Diagnostic(

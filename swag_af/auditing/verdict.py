@@ -170,7 +170,7 @@ def figure(value: float | None, unit: Unit) -> str:
     if value is None:
         return "–"
     if unit in ("accuracy", "share"):
-        return in_percent(value, digits_apart(value, 0.0))
+        return in_percent(value, digits_apart(0.0, value))
     return f"{value:,.0f}" if unit == "count" and value == int(value) else f"{value:,.1f}"
 
 
@@ -181,7 +181,7 @@ def between(diagnostic: Diagnostic) -> str:
     if low is None or high is None:
         return "–"
     if diagnostic.unit == "accuracy" and chance is not None:
-        digits = max(digits_apart(end, chance) for end in (low, high))
+        digits = digits_apart(chance, low, high)
         return f"{in_percent(low, digits).removesuffix(' %')} to {in_percent(high, digits)}"
     return span(low, high, diagnostic.unit)
 

@@ -12,7 +12,7 @@ def test_what_is_rounded_to_nothing_has_no_sign() -> None:
 
 
 def test_decimals_show_that_a_figure_is_not_the_bound() -> None:
-    assert [digits_apart(figure, 0.5) for figure in (0.5, 0.51, 0.50024, 0.500004)] == [1, 1, 2, 4]
+    assert [digits_apart(0.5, figure) for figure in (0.5, 0.51, 0.50024, 0.500004)] == [1, 1, 2, 4]
 
 
 def test_an_interval_names_no_unit() -> None:

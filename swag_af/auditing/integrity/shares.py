@@ -33,7 +33,7 @@ def of_share(
     n, n_having = len(has), int(has.sum())
     numbers = np.unique(groups, return_inverse=True)[1]
     low, high = interval(has.astype(float), numbers) if n else (None, None)
-    part = in_percent(n_having / n, digits_apart(n_having / n, 0.0)) if n else ""
+    part = in_percent(n_having / n, digits_apart(0.0, n_having / n)) if n else ""
     return Diagnostic(
         code=code,
         subject=subject,

@@ -114,9 +114,8 @@ def _by_its_own_shares(one: Probe, instances: Instances) -> float:
 
 
 def _sentence(one: Probe, found: Diagnostic, said: str) -> str:
-    ends = [figure or 0.0 for figure in (found.low, found.high, found.chance)]
-    digits = max(digits_apart(end, ends[2]) for end in ends[:2])
-    low, high, chance = (in_percent(end, digits) for end in ends)
+    ends = [figure or 0.0 for figure in (found.chance, found.low, found.high)]
+    chance, low, high = (in_percent(end, digits_apart(*ends)) for end in ends)
     where = f" of {one.scored_on}, fitted on {one.fitted_on}," if one.folds == "split" else ""
     return (
         f"{model_label(one.model)}, reading {said}, is right in {in_percent(found.value)} of the instances{where} "
