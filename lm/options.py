@@ -46,8 +46,8 @@ class LMOptions(Options):
     min_count: int = 3
     """Tokens seen less often are unknown to the model."""
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
-    """Arithmetic of training; bf16-mixed is for GPUs, and on a CPU hardly faster, if at all. Sampling stays in full
-    precision."""
+    """Arithmetic of training; bf16-mixed is faster on GPUs and on processors with instructions for it, as AMX. Sampling
+    stays in full precision."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,10 +1,11 @@
-"""Differentiable pieces of the language model with hand-written gradients, in fp32.
+"""Differentiable pieces of the language model with hand-written gradients, in fp32; under autocast their products are
+bf16, sums and all else stay fp32.
 
 The whole recurrence of a layer, and both ends of the shared embedding: looking words up, and the output layer with its
 cross-entropy, whose (M, V) logits never exist whole. They multiply through `products`, which carries no gradient; that
 is why these exist. On a GPU, where a step costs as many launches as it has operations, the recurrence is used as well,
-under autocast too; all else is torch's own there, as everything is under autocast on a CPU (`products.serves`). The
-tests hold both ways equal.
+in fp32 under autocast too; all else is torch's own there, as everything is under autocast on a CPU that has no bf16
+products (`products.serves`). The tests hold both ways equal.
 
 Letters: `T` steps, `D` directions, `B` sequences, `M` rows, `H` hidden units, `V` token types.
 """
@@ -31,8 +32,9 @@ def highway_lstm(projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, mask: 
     its B then.
     """
     learns = torch.is_grad_enabled() and any(v.requires_grad for v in (projected, weight, h, c))
-    with torch.autocast(projected.device.type, enabled=False):  # a recurrence adds up what bf16 rounds
-        outputs, last = _HighwayLSTM.apply(projected, weight, h, c, mask, learns)
+    kind = products.kind_of_products(projected)
+    with torch.autocast(projected.device.type, enabled=False):  # all but products: it adds up what bf16 rounds
+        outputs, last = _HighwayLSTM.apply(projected, weight, h, c, mask, kind, learns)
     return outputs, last
 
 
@@ -64,10 +66,17 @@ class _HighwayLSTM(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, mask: Tensor | None, learns: bool
+        ctx: Any,
+        projected: Tensor,
+        weight: Tensor,
+        h: Tensor,
+        c: Tensor,
+        mask: Tensor | None,
+        kind: torch.dtype,
+        learns: bool,
     ) -> tuple[Tensor, Tensor]:
         T, H = len(projected), h.shape[-1]
-        product = _product_of_state(weight, rows=h.shape[-2])
+        product = _product_of_state(weight, kind, rows=h.shape[-2])
         gates = projected.new_empty(T, *h.shape[:-1], 5 * H)
         squashed = projected.new_empty(T, *h.shape)  # tanh of c
         hs, cs = projected.new_empty(2, T + 1, *h.shape)
@@ -82,6 +91,7 @@ class _HighwayLSTM(torch.autograd.Function):
             h = torch.lerp(projected[t, ..., 5 * H :], inner, r, out=hs[t + 1])
             if mask is not None:
                 h.mul_(mask)
+        ctx.kind = kind
         if learns:
             ctx.save_for_backward(projected, weight, mask, gates, squashed, hs, cs)
         return hs[1:], cs[T].clone()
@@ -91,7 +101,7 @@ class _HighwayLSTM(torch.autograd.Function):
     def backward(ctx: Any, d_outputs: Tensor, d_last: Tensor) -> tuple[Tensor | None, ...]:
         projected, weight, mask, gates, squashed, hs, cs = ctx.saved_tensors
         T, H = len(squashed), squashed.shape[-1]
-        product = _product_of_gates(weight, rows=squashed.shape[-2])
+        product = _product_of_gates(weight, ctx.kind, rows=squashed.shape[-2])
         i, f, o, r, g = gates.split(H, dim=-1)
         carried = projected[..., 5 * H :]
         # What a step's gradients by h and c are multiplied by to give those by the gates before their nonlinearity.
@@ -122,30 +132,30 @@ class _HighwayLSTM(torch.autograd.Function):
             d_c.mul_(f[t])
             d_h = product(d_gates[t])
         torch.addcmul(d_hs, d_hs, r, value=-1, out=d_projected[..., 5 * H :])
-        return d_projected, _weight_gradient(d_gates, hs[:-1]), d_h, d_c, None, None
+        return d_projected, _weight_gradient(d_gates, hs[:-1], ctx.kind), d_h, d_c, None, None, None
 
 
-def _product_of_state(weight: Tensor, rows: int) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+def _product_of_state(weight: Tensor, kind: torch.dtype, rows: int) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """Writes to `out` (..., B, 5H) the sum of (..., B, 5H) and the product of `weight` with a state (..., B, H)."""
     if weight.dim() == 2:
-        packed = products.PackedLinear(weight, None, rows=rows)
+        packed = products.PackedLinear(weight, None, rows=rows, dtype=kind)
         return lambda added, state, out: torch.add(added, packed(state), out=out)
     across = weight.transpose(1, 2)  # (D, H, 5H)
     return lambda added, state, out: torch.baddbmm(added, state, across, out=out)
 
 
-def _product_of_gates(weight: Tensor, rows: int) -> Callable[[Tensor], Tensor]:
+def _product_of_gates(weight: Tensor, kind: torch.dtype, rows: int) -> Callable[[Tensor], Tensor]:
     """Takes gradients of the gates (..., B, 5H) to those of the state before (..., B, H)."""
     if weight.dim() == 2:
-        return products.PackedLinear(weight.T, None, rows=rows)
+        return products.PackedLinear(weight.T, None, rows=rows, dtype=kind)
     return lambda d_gates: torch.bmm(d_gates, weight)
 
 
-def _weight_gradient(d_gates: Tensor, states: Tensor) -> Tensor:
+def _weight_gradient(d_gates: Tensor, states: Tensor, kind: torch.dtype) -> Tensor:
     """(..., 5H, H) from (T, ..., B, 5H) and (T, ..., B, H): all steps in one product."""
     if d_gates.dim() == 3:
         together = d_gates.reshape(-1, d_gates.shape[-1])
-        return products.multiply(together.T, states.reshape(len(together), -1).T)
+        return products.multiply(together.T, states.reshape(len(together), -1).T, dtype=kind)
     together, before = (one.transpose(0, 1).flatten(1, 2) for one in (d_gates, states))  # (D, T * B, ...)
     return torch.bmm(together.transpose(1, 2), before)
 
@@ -168,15 +178,16 @@ class _CrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, hidden: Tensor, targets: Tensor, weight: Tensor, bias: Tensor, divisor: int, learns: bool
     ) -> tuple[Tensor, Tensor]:
-        (M, H), V = hidden.shape, len(weight)
+        (M, H), V, kind = hidden.shape, len(weight), products.kind_of_products(hidden)
         n_rows, n_columns = _tile(M, V), _tile(H, V)
         nats = hidden.new_empty(M)
         if learns:
             d_hidden, d_bias = torch.empty_like(hidden), torch.zeros_like(bias)
             d_weight = hidden.new_zeros(H, V)  # so laid out, its product is twice as fast as (V, H)
+        rounded = weight.to(kind)
         for at in range(0, M, n_rows):
             x, wanted = hidden[at : at + n_rows], targets[at : at + n_rows, None]
-            p = products.multiply(x, weight, bias)  # logits, (m, V)
+            p = products.multiply(x, rounded, bias, dtype=kind)  # logits, (m, V)
             of_target, largest = p.gather(1, wanted), p.amax(1)
             torch.softmax(p, 1, out=p)
             # The largest of the shares is at least 1 / V: unlike the target's it cannot vanish.
@@ -184,10 +195,11 @@ class _CrossEntropy(torch.autograd.Function):
             if not learns:
                 continue
             p.scatter_add_(1, wanted, p.new_full(wanted.shape, -1.0))  # now the gradient by the logits
-            d_hidden[at : at + n_rows] = products.multiply(p, weight.T)
             d_bias += p.sum(0)
+            p = p.to(kind)
+            d_hidden[at : at + n_rows] = products.multiply(p, rounded.T, dtype=kind)
             for columns, part in zip(x.split(n_columns, 1), d_weight.split(n_columns), strict=True):
-                part += products.multiply((columns / divisor).T, p.T)
+                part += products.multiply((columns / divisor).T, p.T, dtype=kind)
         if learns:
             ctx.gradients = d_hidden.div_(divisor), d_weight.T.contiguous(), d_bias.div_(divisor)
         ctx.mark_non_differentiable(nats)

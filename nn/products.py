@@ -2,8 +2,8 @@
 
 On a CPU, torch sends fp32 products to MKL, which runs AVX2 code on AMD processors; the oneDNN kernels that torch
 also carries run AVX-512 there, in the same precision and 2 to 3 times as fast (docs/PERFORMANCE.md). Everything here
-that multiplies large matrices does so through this file. Without oneDNN,
-and on a GPU, these are torch's own products.
+that multiplies large matrices does so through this file. Without oneDNN, and on a GPU, these are torch's own products.
+Under autocast products on a CPU are bf16, where the processor has instructions for these.
 
 Letters: `M` rows, `I` inputs, `O` outputs.
 """
@@ -30,9 +30,29 @@ def has_onednn() -> bool:
     return bool(torch.equal(made, torch.full((2, 3), 4.0)))
 
 
+@cache
+def has_bf16() -> bool:
+    """Whether the processor has instructions for bf16 products (AVX512-BF16 or AMX), and oneDNN uses them."""
+    found = [getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile")]
+    return has_onednn() and any(known is not None and known() for known in found)
+
+
 def serves(x: Tensor) -> bool:
-    """Whether hand-written gradients can stand in for torch's own on `x`: fp32 on a CPU, outside autocast."""
-    return x.device.type == "cpu" and x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+    """Whether hand-written gradients can stand in for torch's own on `x`: fp32 on a CPU, under autocast where its
+    products are bf16 and the processor has these."""
+    if x.device.type != "cpu" or x.dtype != torch.float32:
+        return False
+    return not torch.is_autocast_enabled("cpu") or (_kind() == torch.bfloat16 and has_bf16())
+
+
+def kind_of_products(x: Tensor) -> torch.dtype:
+    """In which products of `x` are to be made where `serves`: bf16 under autocast, its own elsewhere."""
+    return _kind() if serves(x) and torch.is_autocast_enabled("cpu") else x.dtype
+
+
+def _kind() -> torch.dtype:
+    made: torch.dtype = torch.get_autocast_dtype("cpu")
+    return made
 
 
 def is_launched(x: Tensor) -> bool:
@@ -81,7 +101,8 @@ class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(x, weight)
-        return multiply(x, weight, bias)
+        ctx.kind = kind_of_products(x)
+        return multiply(x, weight, bias, dtype=ctx.kind)
 
     @staticmethod
     @once_differentiable
@@ -89,15 +110,24 @@ class _Linear(torch.autograd.Function):
         x, weight = ctx.saved_tensors
         gradient = gradient.contiguous()  # (M, O); the kernels crawl on rows with gaps between them
         needs_x, needs_weight, needs_bias = ctx.needs_input_grad
+        rounded = gradient.to(ctx.kind)
         return (
-            multiply(gradient, weight.T) if needs_x else None,
-            multiply(gradient.T, x.T) if needs_weight else None,
+            multiply(rounded, weight.T, dtype=ctx.kind) if needs_x else None,
+            multiply(rounded.T, x.T, dtype=ctx.kind) if needs_weight else None,
             gradient.sum(0) if needs_bias else None,
         )
 
 
-def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`x` (M, I) times `weight` (O, I) transposed, plus `bias` (O,): (M, O). Carries no gradient."""
+def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype = torch.float32) -> Tensor:
+    """`x` (M, I) times `weight` (O, I) transposed, plus `bias` (O,): (M, O). Carries no gradient.
+
+    `dtype` bfloat16 rounds all of them and the result to 8 bits of mantissa, and sums in fp32; what comes is fp32 then.
+    """
+    if dtype == torch.bfloat16:
+        product = _onednn if has_onednn() else nn.functional.linear
+        rounded = None if bias is None else bias.detach().to(dtype)
+        made: Tensor = product(x.detach().to(dtype), weight.detach().to(dtype), rounded).to(torch.float32)
+        return made
     if x.device.type == "cpu" and x.dtype == torch.float32 and has_onednn():
         return _onednn(x.detach(), weight.detach(), None if bias is None else bias.detach())
     with torch.no_grad():

@@ -160,14 +160,34 @@ def test_directions_read_together_are_those_read_alone(masked):
     assert_same_gradients(one, other, inputs)
 
 
-def test_mixed_precision_takes_the_plain_path_and_comes_close():
+@pytest.mark.parametrize("batch", BATCHES[1:])
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_mixed_precision_learns_what_fp32_does_but_for_rounding(batch, dropout, by_hand, monkeypatch):
+    monkeypatch.setattr(products, "has_bf16", lambda: by_hand)
     torch.manual_seed(3)
-    model = BidirectionalLM(12, 16, 2)
-    whole, _ = model.losses(BATCHES[2])
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        mixed, _ = model.losses(BATCHES[2])
-    assert whole.item() == pytest.approx(mixed.item(), rel=0.02)
-    assert whole.item() != mixed.item()
+    model = BidirectionalLM(40, 64, 2, recurrent_dropout=dropout, embedding_dropout=dropout).train()
+    found = []
+    for mixed in (False, True):
+        torch.manual_seed(4)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=mixed):
+            assert products.serves(model.embedding) == (by_hand or not mixed)
+            loss, _ = model.losses(batch)
+        gradients_of = torch.autograd.grad(loss, list(model.parameters()))
+        assert {one.dtype for one in (loss, *gradients_of)} == {torch.float32}
+        found.append((loss.item(), torch.cat([one.flatten() for one in gradients_of])))
+    (whole, exact), (rounded, close) = found
+    assert rounded != whole
+    assert rounded == pytest.approx(whole, rel=0.01)
+    assert float(nn.functional.cosine_similarity(exact, close, dim=0)) > 0.999
+
+
+def test_other_kinds_of_autocast_are_left_to_torch():
+    x = torch.zeros(2, 3)
+    with torch.autocast("cpu", dtype=torch.float16):
+        assert not products.serves(x)
+        assert products.kind_of_products(x) == torch.float32
+    assert not products.serves(x.double())
 
 
 def test_operations_of_training_are_those_that_torch_counts(monkeypatch):

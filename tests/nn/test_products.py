@@ -42,6 +42,18 @@ def test_bf16_rounds_and_returns_fp32(kernels):
     assert not torch.equal(made, torch_linear(x, weight, bias))
 
 
+@pytest.mark.parametrize("with_bias", [True, False])
+def test_a_product_in_bf16_sums_in_fp32_and_returns_it(kernels, with_bias):
+    torch.manual_seed(0)
+    x, weight = torch.randn(8, 640), torch.randn(50, 640)
+    bias = torch.randn(50) if with_bias else None
+    made = products.multiply(x, weight, bias, dtype=torch.bfloat16)
+    rounded = [None if one is None else one.bfloat16().double() for one in (x, weight, bias)]
+    assert made.dtype == torch.float32
+    # One rounding at the end, of what is summed exactly, nearly.
+    torch.testing.assert_close(made.double(), torch_linear(*rounded), rtol=2**-8, atol=1e-2)
+
+
 def test_a_weight_that_learns_gives_a_product_without_gradient(kernels):
     weight = torch.nn.Parameter(torch.randn(4, 3))
     assert not products.multiply(torch.randn(2, 3), weight).requires_grad
