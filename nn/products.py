@@ -124,7 +124,7 @@ def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, dtype: to
     `dtype` bfloat16 rounds all of them and the result to 8 bits of mantissa, and sums in fp32; what comes is fp32 then.
     """
     if dtype == torch.bfloat16:
-        product = _onednn if has_onednn() else nn.functional.linear
+        product = _onednn if has_bf16() else nn.functional.linear
         rounded = None if bias is None else bias.detach().to(dtype)
         made: Tensor = product(x.detach().to(dtype), weight.detach().to(dtype), rounded).to(torch.float32)
         return made
