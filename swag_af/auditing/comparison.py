@@ -5,7 +5,8 @@ one. A smaller set has other values by itself: models are fitted on less, and wh
 is cut at random to the size of the newer one, several times, and audited in the same way. What lies outside the
 prediction interval of those draws, the repair did; where several checks could be told of, of an interval that all of
 one more draw would fall into 19 times in 20. Rows of one group are alike, so where whole groups went, whole groups are
-drawn (`drawn_groups`).
+drawn (`drawn_groups`). Where chance is another one, as of fewer options, it is no doing of the artifact: then it is
+distances that are compared, of each set and each draw from its own chance.
 
 GoldenSwag is why there is a control: of HellaSwag's questions it kept those with short right options (docs/AUDIT.md),
 and made "the shortest option" an artifact. A table of what the repair aimed at would not show it.
@@ -25,7 +26,7 @@ from typing import Literal
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
-from swag_af.auditing.outcome import Audit, Probe, over_seeds
+from swag_af.auditing.outcome import Audit, Probe, chance_of, over_seeds
 from swag_af.auditing.summary import Rows
 from swag_af.auditing.verdict import PARTIAL, figure, span
 from swag_af.data.errors import InputError, several
@@ -61,7 +62,8 @@ class Control:
     """The same check on as many rows drawn at random from the older set."""
 
     values: tuple[float, ...]
-    """One for each draw."""
+    """One for each draw; where chance is another one, the value as far from that of the newer set as it was from its
+    own."""
     mean: float
     low: float
     """The 95 % prediction interval of one more draw begins here ..."""
@@ -83,8 +85,11 @@ class Change:
     control: Control | None
     """None where no row was removed, or a draw lacked the check."""
     difference: Difference | None
-    """After less before, paired over the instances that both have; of probes, where there is no control."""
+    """After less before, paired over the instances that both have; of probes, where there is no control. Where chance
+    is another one, how far they are from theirs."""
     outcome: Outcome
+    chance_before: float | None = None
+    """That of the older set, where it is another one; else None."""
 
     @property
     def was_found(self) -> bool:
@@ -226,7 +231,12 @@ def changed(comparison: Comparison, outcome: Outcome) -> list[Change]:
     """The changes of this outcome that concern something found, before or after: the furthest from chance first."""
     concerned = [one for one in comparison.changes if one.outcome == outcome and one.was_found]
     side = "before" if outcome == "nearer" else "after"
-    return sorted(concerned, key=lambda one: -abs(getattr(one, side).value - (one.chance or 0.0)))
+
+    def distance(one: Change) -> float:
+        chance = one.chance_before if side == "before" and one.chance_before is not None else one.chance
+        return abs(getattr(one, side).value - (chance or 0.0))
+
+    return sorted(concerned, key=lambda one: -distance(one))
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:
@@ -266,20 +276,42 @@ def change_sentence(change: Change) -> str:
     c = change
     said = f"{c.code} {c.subject}: {figure(c.before.value, c.unit)} before, {figure(c.after.value, c.unit)} after"
     if c.control:
-        said += f"; {span(c.control.low, c.control.high, c.unit)} when as many rows go at random"
+        said += f"; {span(c.control.low, c.control.high, c.unit)}{at_random(c)}"
     elif c.difference:
         points = in_points(c.difference.mean, c.difference.low, c.difference.high)
-        said += f"; {points} in those that are in both"
-    return f"{said}{'' if c.chance is None else f' (chance {figure(c.chance, c.unit)})'}."
+        said += f"; {points}{'' if c.chance_before is None else ' from chance'} in those that are in both"
+    return f"{said}{chance_said(c)}."
+
+
+def at_random(change: Change) -> str:
+    """What the interval of a control is, in words that follow it."""
+    as_far = "" if change.chance_before is None else ", as far from chance as"
+    return f"{as_far} when as many rows go at random"
+
+
+def chance_said(change: Change) -> str:
+    """` (chance 25.0 %)`, or ` (chance 37.5 % before, 25.0 % after)`; empty where there is none."""
+    if change.chance is None:
+        return ""
+    before, after = _chances(change)
+    return f" (chance {after})" if before == after else f" (chance {before} before, {after} after)"
+
+
+def _chances(c: Change) -> tuple[str, str]:
+    """Chance before and after, as figures."""
+    return figure(c.chance if c.chance_before is None else c.chance_before, c.unit), figure(c.chance, c.unit)
 
 
 def comparison_rows(comparison: Comparison, *, told: bool = True) -> Rows:
     """A header, then each significant change of something found, before or after; with `told` False the others."""
-    rows: Rows = [("check", "before", "random removal", "after", "chance", "so it is")]
+    differs = any(one.control and one.chance_before is not None for one in comparison.changes)
+    removal = "random removal, at the chance of after" if differs else "random removal"
+    rows: Rows = [("check", "before", removal, "after", "chance", "so it is")]
     for c in comparison.changes:
         if (c.outcome in ("nearer", "further") and c.was_found) is told:
             control = span(c.control.low, c.control.high, c.unit) if c.control else "–"
-            values = (figure(c.before.value, c.unit), control, figure(c.after.value, c.unit), figure(c.chance, c.unit))
+            chance = ", then ".join(dict.fromkeys(_chances(c)))
+            values = (figure(c.before.value, c.unit), control, figure(c.after.value, c.unit), chance)
             rows.append((f"{c.code} {c.subject}", *values, SO_IT_IS[c.outcome]))
     return rows
 
@@ -298,7 +330,8 @@ def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarr
     n_told = sum("found" in (old[key].status, now.status) for key, now in both.items())
     changes = []
     for key, now in both.items():
-        values = [one[key].value for one in drawn if key in one]
+        moved = _moved(old[key], now) != 0
+        values = [one[key].value + (_moved(one[key], now) if moved else 0.0) for one in drawn if key in one]
         has_control = bool(draws) and len(values) == len(draws)
         control = _control(values, now) if has_control else None
         beyond = _control(values, now, of=max(1, n_told)) if has_control else None
@@ -306,6 +339,11 @@ def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarr
         difference = paired.get(now.subject) if of_probe else None
         changes.append(_change(old[key], now, control, difference, _outcome(old[key], now, beyond, difference)))
     return changes
+
+
+def _moved(one: Diagnostic, now: Diagnostic) -> float:
+    """How much further up the chance of `now` is than that of `one`."""
+    return (now.chance or 0.0) - (one.chance or 0.0)
 
 
 def _by_key(audit: Audit) -> dict[tuple[str, str], Diagnostic]:
@@ -330,6 +368,7 @@ def _change(
         control=control,
         difference=difference,
         outcome=outcome,
+        chance_before=old.chance if _moved(old, now) else None,
     )
 
 
@@ -339,8 +378,9 @@ def _side(one: Diagnostic) -> Side:
 
 def _outcome(old: Diagnostic, now: Diagnostic, control: Control | None, difference: Difference | None) -> Outcome:
     """Judged by the control where there is one, which allows for all checks that could be told of, else by the pairs,
-    else by the intervals."""
-    reference = control.mean if control else old.value
+    else by the intervals; all at the chance of `now`."""
+    moved, chance = _moved(old, now), now.chance or 0.0
+    reference = control.mean if control else old.value + moved
     if control:
         differs = not control.low <= now.value <= control.high
     elif difference:
@@ -348,12 +388,11 @@ def _outcome(old: Diagnostic, now: Diagnostic, control: Control | None, differen
     elif old.low is None or old.high is None or now.low is None or now.high is None:
         return "untold"
     else:
-        differs = now.low > old.high or now.high < old.low
+        differs = now.low > old.high + moved or now.high < old.low + moved
     if not differs:
         return "same"
-    chance_before, chance_after = old.chance or 0.0, now.chance or 0.0
-    reached = old.value + difference.mean if difference and not control else now.value
-    return "nearer" if abs(reached - chance_after) < abs(reference - chance_before) else "further"
+    reached = reference + difference.mean if difference and not control else now.value
+    return "nearer" if abs(reached - chance) < abs(reference - chance) else "further"
 
 
 def _limits(one: Diagnostic) -> tuple[float, float]:
@@ -393,7 +432,13 @@ def _paired(before: Audit, after: Audit, rows: np.ndarray) -> dict[str, Differen
             pairs = _scored(old[probe.name], probe, rows)
             if len(pairs) > 1:
                 numbers = np.unique(groups[pairs[:, 0]], return_inverse=True)[1]
-                hits = _hits(old[probe.name], pairs[:, 0]), _hits(probe, pairs[:, 1])
+                chances = chance_of(old[probe.name], before.instances), chance_of(probe, after.instances)
+                if round(float(chances[0].mean()), 6) == round(float(chances[1].mean()), 6):
+                    chances = np.zeros(len(chances[0])), np.zeros(len(chances[1]))
+                hits = (
+                    _of(old[probe.name], old[probe.name].hits - chances[0], pairs[:, 0]),
+                    _of(probe, probe.hits - chances[1], pairs[:, 1]),
+                )
                 times = 1.0 if probe.folds == "split" else CROSS_VALIDATED
                 found[probe.name] = paired_difference(*hits, numbers, times=times)
     return found
@@ -404,10 +449,10 @@ def _scored(old: Probe, new: Probe, rows: np.ndarray) -> np.ndarray:
     return rows[np.isin(rows[:, 0], old.rows) & np.isin(rows[:, 1], new.rows)]
 
 
-def _hits(probe: Probe, rows: np.ndarray) -> np.ndarray:
-    """(n,) the hits of `rows` (n,), all of which the probe scored."""
-    hits: np.ndarray = probe.hits[np.searchsorted(probe.rows, rows)]
-    return hits
+def _of(probe: Probe, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """(n,) those of `values`, one for each row that the probe scored, that are of `rows` (n,), all of them scored."""
+    found: np.ndarray = values[np.searchsorted(probe.rows, rows)]
+    return found
 
 
 def _pairs(old: Sequence[object], new: Sequence[object]) -> np.ndarray:

@@ -70,6 +70,11 @@ def _mean(alike: Sequence[Probe]) -> Probe:
     return replace(min(alike, key=lambda probe: probe.seed), **means)
 
 
+def chance_of(probe: Probe, instances: Instances) -> np.ndarray:
+    """(n,) how often a guess is right, for each row that the probe scored; of a split, by what is in it."""
+    return instances.take(probe.rows).chance if probe.folds == "split" else instances.chance[probe.rows]
+
+
 @dataclass(frozen=True, slots=True)
 class Association:
     """How a word or an n-gram of the options goes with a label."""

@@ -34,13 +34,11 @@ def summary_lines(pruned: Pruned) -> list[str]:
     if pruned.comparison is not None:
         rows = comparison_rows(pruned.comparison)
         lines += ["", CONTROL, *about.told, *about.made, *_other(pruned)]
-        lines += ["", *table([_HEADER, *rows[1:]])] if len(rows) > 1 else []
+        header = tuple(f"{name}, 95 %" if name.startswith("random removal") else name for name in rows[0])
+        lines += ["", *table([header, *rows[1:]])] if len(rows) > 1 else []
     if about.agreement:
         lines += ["", agreement_line(about.agreement)]
     return lines
-
-
-_HEADER = ("check", "before", "random removal, 95 %", "after", "chance", "so it is")
 
 
 def _above(pruned: Pruned) -> str:

@@ -8,7 +8,7 @@ check below chance afterwards that was not so before is an artifact that the pru
 from collections.abc import Sequence
 from dataclasses import replace
 
-from swag_af.auditing.comparison import Change, Comparison, change_sentence
+from swag_af.auditing.comparison import Change, Comparison, at_random, chance_said, change_sentence
 from swag_af.auditing.options import FEWEST_DRAWS
 from swag_af.auditing.verdict import figure, span
 from swag_af.data.instances.instances import Instances
@@ -86,7 +86,8 @@ def is_made(change: Change) -> bool:
     """Whether an accuracy was found below chance after, was not before, and random removal does not do that."""
     if change.unit != "accuracy" or change.chance is None or change.after.status != "found":
         return False
-    was_below = change.before.status == "found" and change.before.value < change.chance
+    chance_before = change.chance if change.chance_before is None else change.chance_before
+    was_below = change.before.status == "found" and change.before.value < chance_before
     by_luck = change.control is not None and change.after.value >= change.control.low
     return change.after.value < change.chance and not was_below and not by_luck
 
@@ -116,13 +117,12 @@ def sentence(change: Change) -> str:
     if c.control is None:
         return change_sentence(c)
     n = len(c.control.values)
-    by_luck = f"{span(c.control.low, c.control.high, c.unit)} when as many rows go at random, a 95 % interval reckoned "
+    by_luck = f"{span(c.control.low, c.control.high, c.unit)}{at_random(c)}, a 95 % interval reckoned "
     by_luck += f"from {n} random removals"
     if n < FEWEST_DRAWS:
-        by_luck = f"{' and '.join(figure(one, c.unit) for one in c.control.values)} when as many rows go at random"
-    chance = "" if c.chance is None else f" (chance {figure(c.chance, c.unit)})"
+        by_luck = f"{' and '.join(figure(one, c.unit) for one in c.control.values)}{at_random(c)}"
     before, after = figure(c.before.value, c.unit), figure(c.after.value, c.unit)
-    return f"{c.code} {c.subject}: {before} before, {after} after; {by_luck}{chance}."
+    return f"{c.code} {c.subject}: {before} before, {after} after; {by_luck}{chance_said(c)}."
 
 
 def without_hasty(comparison: Comparison) -> Comparison:

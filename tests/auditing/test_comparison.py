@@ -335,6 +335,55 @@ def test_where_no_row_went_probes_are_paired() -> None:
     assert found.n_draws == 0
 
 
+def with_fewer_options(data: Instances, rows: Sequence[int]) -> Instances:
+    """The same, but of `rows` gold and one other option are left."""
+    cut = set(rows)
+    made = [
+        replace(one, options=(one.options[one.answer], one.options[one.answer - 1]), answer=0) if i in cut else one
+        for i, one in enumerate(data.instances)
+    ]
+    return replace(data, instances=tuple(made))
+
+
+def ahead(instances: Instances, by: float) -> Audit:
+    """An audit of one feature, right as often as a guess and `by` more."""
+    rng = np.random.default_rng(len(instances))
+    right = (rng.permutation(len(instances)) + 0.5) / len(instances) < instances.chance + by
+    alone = np.arange(len(instances))
+    found = of_accuracy("AF201", "longest", right.astype(float), instances.chance, alone, said="{value}")
+    return Audit(instances, Groups(alone, "each alone"), (found,), (), (), {})
+
+
+def test_where_chance_is_another_one_distances_from_it_are_compared() -> None:
+    """Questions of two options went: 12 points fewer were right, as many fewer by chance, and it was "stronger"."""
+    before = with_fewer_options(questions(2000), range(0, 2000, 2))
+    after = before.take(range(1, 2000, 2))
+    found = compare(ahead(before, 0.17), ahead(after, 0.17), lambda cut: ahead(cut, 0.17), n_draws=3)
+    (one,) = found.changes
+    assert (one.chance_before, one.chance, one.outcome) == (0.375, 0.25, "same")
+    found = compare(ahead(before, 0.17), ahead(after, 0.3), lambda cut: ahead(cut, 0.17), n_draws=3)
+    (one,) = found.changes
+    assert one.outcome == "further"
+    assert one.control is not None
+    assert one.control.mean == pytest.approx(0.42, abs=0.02)
+    said = comparison_lines(found)[-1]
+    assert said.startswith("Stronger than before: AF201 longest: ")
+    assert ", as far from chance as when as many rows go at random (chance 37.5 % before, 25.0 % after)." in said
+    header, row = comparison_rows(found)
+    assert (header[2], row[4]) == ("random removal, at the chance of after", "37.5 %, then 25.0 %")
+
+
+def test_options_that_go_make_no_change_of_what_is_as_far_from_chance() -> None:
+    data = questions(1000)
+    fewer = with_fewer_options(data, range(0, 1000, 2))
+    (one,) = compare(ahead(fewer, 0.17), ahead(data, 0.17), by_length).changes
+    assert one.outcome == "same"
+    (paired,) = compare(audit(data, [probe(data, 0.25)]), audit(fewer, [probe(fewer, 0.375)]), by_length).changes
+    assert paired.difference is not None
+    assert paired.difference.mean == pytest.approx(0, abs=0.005)
+    assert paired.outcome == "same"
+
+
 def test_what_was_a_hint_before_is_stronger_and_not_new() -> None:
     before = of_lengths()
     found = compare(by_length(before), by_length(without_longest(before)), by_length)

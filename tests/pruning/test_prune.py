@@ -455,6 +455,7 @@ def test_an_interval_is_said_to_be_reckoned_from_the_draws() -> None:
     [
         (BELOW, True),
         (replace(BELOW, before=DOWN), False),
+        (replace(BELOW, before=UP, chance_before=0.375), False),
         (replace(BELOW, after=replace(DOWN, status="clear")), False),
         (replace(BELOW, after=UP), False),
         (replace(BELOW, control=Control((0.2,), 0.2, 0.19, 0.22)), False),

@@ -8,7 +8,7 @@ import numpy as np
 from swag_af.auditing.diagnostics import Diagnostic, Example, LeftOut, Status, of_accuracy
 from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.integrity.recycled import note_on_probes
-from swag_af.auditing.outcome import Probe, over_seeds, probe_name
+from swag_af.auditing.outcome import Probe, chance_of, over_seeds, probe_name
 from swag_af.auditing.probes.consistency import CODE, REFERENCE, consistency_diagnostics, named_shares
 from swag_af.auditing.probes.inputs import INPUTS
 from swag_af.auditing.probes.probe import RANDOM_TOO, Task, model_label, model_name
@@ -78,7 +78,7 @@ def left_out_of(not_made: Iterable[tuple[Task, str]], instances: Instances) -> t
 
 def _of_probe(one: Probe, instances: Instances, groups: Groups) -> Diagnostic:
     known = INPUTS[instances.kind][one.input]
-    chance = instances.take(one.rows).chance if one.folds == "split" else instances.chance[one.rows]
+    chance = chance_of(one, instances)
     numbers = np.unique(groups.numbers[one.rows], return_inverse=True)[1]
     code = SPLIT if one.folds == "split" else CODES[one.input]
     times = 1.0 if one.folds == "split" else CROSS_VALIDATED  # nothing that a split is scored by learned from it
