@@ -46,8 +46,10 @@ def source_of(word: str) -> str:
     return GENERATED
 
 
+FOLD = "matchfold"
+"""The column of what Adversarial Matching kept together: answers are recycled within it, as in VCR."""
 GROUPS = (
-    "matchfold",  # answers are recycled within it, as in VCR
+    FOLD,
     *("video", "videoid", "videoname", "sourceid", "group", "groupid", "imageset", "setid", "passageid", "articleid"),
     *("storyid", "documentid", "contextid", "paragraphid", "promptid", "captionid", "movie"),
 )

@@ -68,6 +68,8 @@ class Instance:
     names: tuple[str, ...] = ()
     """What the row calls its options, blank ones too, where these are no numbers, nor A, B and so on in this order:
     predictions may say them."""
+    video: str = ""
+    """What it asks about, as far as the dataset says it, where `group` is the fold of a matching, which holds many."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.cells.values import listed
+from swag_af.data.cells.words import FOLD, GROUPS, key_of
 from swag_af.data.errors import RowError
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout
@@ -53,16 +54,32 @@ class Plan:
             said.insert(0, "question = none")
         if not columns["video_column"]:
             said.append(f"group = {self._own_group()}")
+        if (video := self.video()) and not self.layout.video:
+            said.append(f"video = {video}")
         layout = "" if self.layout.name == "columns" else f" (layout {self.layout.name})"
         unread = self.unread()
         left = f"; not read: {shortly(unread)}" if unread else ""
         return ", ".join(said) + layout + left
 
+    def video(self) -> str:
+        """The column that says what a row asks about, where its group may be the fold of a matching; empty where none
+        does."""
+        if self.layout.video:
+            return self.layout.video if self.layout.video in self.names else ""
+        if key_of(self.columns.video_column) != FOLD:
+            return ""
+        by_key = {key_of(name): name for name in reversed(self.names)}
+        return next((by_key[key] for key in GROUPS if key in by_key and key != FOLD), "")
+
     def unread(self) -> tuple[str, ...]:
         """The columns that are nothing of a question; of layouts that make columns of their own, none are told."""
         if self.layout.name != "columns":
             return ()
-        read = {name for column in asdict(self.columns).values() for name in listed(column, self.names) or (column,)}
+        read = {
+            name
+            for column in (*asdict(self.columns).values(), self.video())
+            for name in listed(column, self.names) or (column,)
+        }
         tops = {name.partition(".")[0] for name in read}
         return tuple(name for name in self.names if name not in read | tops and name.partition(".")[0] not in tops)
 

@@ -62,6 +62,7 @@ class Found(NamedTuple):
     objects: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
+    video: str = ""
 
 
 UNLABELLED = "rows have no label and were left out"
@@ -98,7 +99,7 @@ def found_in(source: Source, plan: Plan, name: str, tally: Counter[str], cut: se
 
 def rows_of(source: Source, plan: Plan, name: str) -> Iterator[tuple[str, Record]]:
     """`("val.jsonl, line 7", row)` of every row, with the columns of its layout and those within others."""
-    columns = [column for column in asdict(plan.columns).values() if column]
+    columns = [column for column in (*asdict(plan.columns).values(), plan.video()) if column]
     dotted = [column for column in columns if "." in column]
     asked = {column.partition(".")[0] for column in columns} | {*plan.layout.requires, *plan.layout.reads, OBJECTS}
     asked |= {part for column in columns for part in listed(column, source.columns)}
@@ -287,6 +288,7 @@ def _about(found: Found, row: Record, plan: Plan, where: str, shared: dict[str, 
         question=group_of(row, columns.question_id_column),
         stage=word_of(row, columns.stage_column),
         gold_source=_source(row, columns.source_column, tally),
+        video=group_of(row, plan.video()),
         objects=kinds_in(row) if plan.tagged or has_names(row) else (),
     )
 

@@ -260,6 +260,16 @@ def test_copies_are_a_hint_only_where_their_groups_are_named_and_differ(
     assert found.value == round((1 if code == "AF505" else 2) / found.n, 6)
 
 
+@pytest.mark.parametrize(("videos", "status"), [(("v", "w"), "hint"), (("v", "v"), "found"), (("", ""), "found")])
+def test_copies_about_two_videos_of_one_fold_are_a_hint(videos: tuple[str, str], status: str) -> None:
+    """Questions of a matching that ask the same of two videos were exact duplicates, since its folds are the groups."""
+    rows = [replace(one, group="fold 1" if i % 2 else "fold 0", video=f"v{i}") for i, one in enumerate(ROWS)]
+    rows[3] = replace(rows[3], video=videos[0])
+    rows[7] = copy_of(rows[3], rows[7], group="fold 1", video=videos[1], answer=1 - rows[3].answer % 2)
+    found = found_in(choices(rows))
+    assert [found[code, "instances"].status for code in ("AF501", "AF507")] == [status, status]
+
+
 def test_copies_in_one_group_are_counted_without_those_whose_groups_differ() -> None:
     rows = [replace(one, group=f"video {i}") for i, one in enumerate(ROWS)]
     for at, group_of in (

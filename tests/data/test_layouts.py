@@ -75,6 +75,21 @@ def test_rows_of_vcr_have_their_objects_and_those_of_a_matching_its_folds(tmp_pa
     both = read(tmp_path, [VCR | {"match_fold": "val-0"}, VCR | {"annot_id": "val-8", "match_fold": 3}]).instances
     assert {one.objects for one in both} == {("person", "person", "chair")}
     assert [one.group for one in both] == ["0001_A_FILM", "0001_A_FILM", "fold 3", "fold 3"]
+    assert {one.video for one in both} == {"0001_A_FILM"}
+
+
+@pytest.mark.parametrize("name", ["video", "video-id", "movie"])
+def test_what_a_matching_was_released_as_names_its_videos_beside_its_folds(tmp_path: Path, name: str) -> None:
+    row = {
+        name: "v7",
+        "match_fold": 2,
+        "question": "Why is he there?",
+        "choices": ["He waits.", "He eats."],
+        "label": 1,
+    }
+    made = read(tmp_path, [row])
+    assert [(one.group, one.video) for one in made.instances] == [("2", "v7")]
+    assert f", video = {name}" in " ".join(made.notes)
 
 
 def test_labels_of_vcr_are_told_by_their_columns(tmp_path: Path) -> None:

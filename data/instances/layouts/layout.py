@@ -45,6 +45,8 @@ class Layout:
     """Whether its columns tell it without a look at the rows, so that damaged rows are told as such."""
     unique: str = ""
     """The column that no two rows share."""
+    video: str = ""
+    """The column of plain rows that says what they ask about, where their group may be the fold of a matching."""
     numbered: str = ""
     """The column whose repeats are told apart by a number, `val-35` and `val-35:2`, and counted."""
 

@@ -108,6 +108,7 @@ VCR = Layout(
     tagged=("question", "answer_choices", "rationale_choices"),
     is_sure=True,
     unique="annot_id",
+    video="movie",
 )
 VCR_CS = Layout(
     "vcr-cs",

@@ -30,11 +30,12 @@ def duplicate_diagnostics(instances: Instances, groups: np.ndarray) -> list[Diag
 
 def _sure(instances: Instances, found: Sameness) -> Sameness:
     """As `found`, but what is in groups that differ is not the same, where all that is the same names a group and no
-    media."""
+    media; in the folds of a matching videos are such groups."""
     rows = instances.instances
-    is_told = np.array([bool(one.group) and not one.media for one in rows])
+    names = [one.video or one.group for one in rows]
+    is_told = np.array([bool(name) and not one.media for name, one in zip(names, rows, strict=True)])
     told = np.bincount(found.same, weights=~is_told)[found.same] == 0  # (N,)
-    group = np.where(told, numbered([one.group for one in rows]), -1)
+    group = np.where(told, numbered(names), -1)
     same = np.unique(np.stack([found.same, group]), axis=1, return_inverse=True)[1].ravel()
     return replace(found, same=same)
 
