@@ -4,7 +4,8 @@ Three ways of sharing matter when a filter is fitted on some rows and scores oth
 one to the other. A gold that is a negative elsewhere (a recycled gold): a filter that was fitted on it as a negative
 avoids it, and finds the gold of a held-out row less often than a guess would. A negative of several rows, as from a
 bank of wrong answers: whoever was fitted on it avoids it too, and finds the gold of a held-out row as the text that is
-new; no folds part them, so they are counted alone. Needs 40 bytes per row, and 16 per recycled gold.
+new; where its rows are of several groups no folds keep them together, and they are counted alone. Needs 40 bytes per
+row, and 16 per recycled gold.
 """
 
 from array import array
@@ -88,7 +89,7 @@ def sharing(keys: RowKeys, blocks: Iterable[Block], given: np.ndarray | None = N
         "n_rows_apart_by_gold": by_gold.n_apart,
         "kept_together": by_gold.n_apart == 0,
         "n_negatives": repeats.n_negatives,
-        "n_repeated_negatives": repeats.n_repeated(golds),
+        "n_repeated_negatives": repeats.n_repeated(golds, by_gold.groups),
     }
     return Sharing(by_gold.groups, found)
 
@@ -118,35 +119,43 @@ def _are_negatives(block: Block) -> np.ndarray:
 
 
 class _Repeats:
-    """Counts negatives that stand as such in several rows; of very many texts a part is looked at, whose keys end in as
-    many zeros as it takes."""
+    """Counts negatives that stand as such in rows of several groups; of very many texts a part is looked at, whose keys
+    end in as many zeros as it takes."""
 
     def __init__(self) -> None:
-        self.n_negatives = 0
-        self._kept, self._n_zeros = np.zeros(0, np.int64), 0
+        self.n_negatives, self._n_rows = 0, 0
+        self._kept, self._n_zeros = np.zeros((2, 0), np.int64), 0  # keys, and their rows
 
     def noted(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks unchanged, and note the keys of their negatives."""
         for block in blocks:
-            keys = block.column("keys")[_are_negatives(block)]
-            self.n_negatives += len(keys)
-            self._kept = np.concatenate((self._kept, keys[keys % (1 << self._n_zeros) == 0]))
-            while len(self._kept) > _MOST_LOOKED_AT:
+            row = self._n_rows + np.repeat(np.arange(len(block)), block.column("counts").astype(np.int64))
+            found = np.stack((block.column("keys"), row))[:, _are_negatives(block)]  # (2, negatives)
+            self.n_negatives += found.shape[1]
+            self._n_rows += len(block)
+            self._kept = np.concatenate((self._kept, self._looked_at(found)), axis=1)
+            while self._kept.shape[1] > _MOST_LOOKED_AT:
                 self._n_zeros += 1
-                self._kept = self._kept[self._kept % (1 << self._n_zeros) == 0]
+                self._kept = self._looked_at(self._kept)
             yield block
 
-    def n_repeated(self, golds: np.ndarray) -> int:
-        """How many stand in several rows and are none of the `golds`; in proportion where a part was looked at."""
-        texts, n = np.unique(self._kept, return_counts=True)
-        return int(n[(n > 1) & ~np.isin(texts, golds)].sum()) << self._n_zeros
+    def _looked_at(self, found: np.ndarray) -> np.ndarray:
+        return found[:, found[0] % (1 << self._n_zeros) == 0]
+
+    def n_repeated(self, golds: np.ndarray, groups: np.ndarray) -> int:
+        """How many stand in rows of several of `groups` (N,) and are none of the `golds` (N,); in proportion where a
+        part was looked at."""
+        keys, rows = self._kept
+        texts, n_groups = np.unique(np.unique(np.stack((keys, groups[rows])), axis=1)[0], return_counts=True)
+        repeated = texts[(n_groups > 1) & ~np.isin(texts, golds)]
+        return int(np.isin(keys, repeated).sum()) << self._n_zeros
 
 
 _MOST_LOOKED_AT = 4_000_000
-"""Negatives whose keys are held at a time, 8 bytes each."""
+"""Negatives whose keys and rows are held at a time, 16 bytes each."""
 
 MANY_REPEATED = 0.05
-"""So large a share of negatives that stand in several rows is told with every figure."""
+"""So large a share of negatives that stand in rows of several groups is told with every figure."""
 
 
 def repeated_line(shared: Mapping[str, Any]) -> str:

@@ -261,6 +261,18 @@ def test_the_verb_pool_counts_what_from_texts_counts(tmp_path: Path):
     assert made.manifest["shared_texts"]["n_repeated_negatives"] == 80
 
 
+def test_negatives_that_repeat_within_a_group_alone_are_not_told():
+    """Of a matching with tags 41 negatives repeated, all within folds, and filters were said to know them again."""
+    contexts = [Context(f"Line {i}.", "He", f"does thing {i}.", video=f"v{i}") for i in range(40)]
+    negatives = [[f"sings song {i // 10}.", f"eats {i}."] for i in range(40)]
+    groups = np.arange(40) // 10
+    held = CandidatePool.from_grouped_texts(contexts, negatives, groups).manifest["shared_texts"]
+    assert (held["n_negatives"], held["n_repeated_negatives"]) == (80, 0)
+    negatives[0][0] = "sings song 1."
+    apart = CandidatePool.from_grouped_texts(contexts, negatives, groups).manifest["shared_texts"]
+    assert apart["n_repeated_negatives"] == 11
+
+
 def test_repeated_negatives_beyond_a_limit_are_counted_in_part(monkeypatch: pytest.MonkeyPatch):
     contexts = [Context(f"Line {i}.", "He", f"does thing {i}.", video=f"v{i}") for i in range(400)]
     negatives = [
