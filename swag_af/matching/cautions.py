@@ -115,9 +115,11 @@ def _of_surface(surface: Sequence[str]) -> list[str]:
 
 
 def _right_as_well(stage: Stage) -> list[str]:
-    """Rows of one question get no right answer of each other, unless their bucket leaves no other."""
-    questions = stage.items.questions
-    n = int((questions[stage.outcome.assigned] == questions[:, None]).any(axis=1).sum())
+    """Rows of one question get no text that is right in another of them, unless their bucket leaves no other."""
+    questions, texts = stage.items.questions, stage.items.texts
+    right = questions * len(texts) + texts  # (n,) a number for each question with a text that is right for it
+    given = questions[:, None] * len(texts) + texts[stage.outcome.assigned]
+    n = int(np.isin(given, right).any(axis=1).sum())
     if not n:
         return []
     return [

@@ -111,6 +111,16 @@ class Items:
         keys = zip(self.groups.tolist(), self.rows, strict=True)
         return numbered([repr((group, comparable(row.query), row.media, row.context.video)) for group, row in keys])
 
+    def right_for(self, rows: np.ndarray) -> np.ndarray:
+        """(b, b) whether response j of `rows` (b,) has the text of a right answer to the question of row i: its own, or
+        that of another row of the question, which may be outside of `rows`."""
+        asked, question = np.unique(self.questions[rows], return_inverse=True)
+        said, text = np.unique(self.texts[rows], return_inverse=True)
+        known = np.isin(self.questions, asked) & np.isin(self.texts, said)
+        is_right = np.zeros((len(asked), len(said)), bool)
+        is_right[np.searchsorted(asked, self.questions[known]), np.searchsorted(said, self.texts[known])] = True
+        return is_right[question][:, text]
+
     @cached_property
     def groups(self) -> np.ndarray:
         """(n,) numbers of the groups that the data names, joined where rows share a query or a sentence of one, as far

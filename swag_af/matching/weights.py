@@ -29,11 +29,11 @@ class Worth:
     """(n,) numbers that are equal for responses with the same text."""
     weight: float
     """Lambda: how much a difference in meaning counts beside relevance."""
-    questions: np.ndarray | None = None
-    """(n,) numbers that are equal for rows of one question, each of whose responses is right for all of them; each row
-    is one of its own where not given."""
+    right: np.ndarray | None = None
+    """(n, n) bool whether response j has the text of a right answer to the question of query i: its own, or that of
+    another row of the question; its own alone where not given."""
     yields: bool = False
-    """Whether responses of the same question are given to as few rows as can be, in place of none."""
+    """Whether what is right in another row of the question is given to as few rows as can be, in place of none."""
 
     def __post_init__(self) -> None:
         n = len(self.texts)
@@ -49,9 +49,9 @@ class Worth:
         """(n, n) float64 the worth of each match once the rows `assigned` (n, t) have been given; `-inf` forbids.
 
         Similarity is the largest to any response that the query has, the right one included. Forbidden is a response
-        whose text the query has already, one that surely means the same as one of them (similarity 1), and one of
-        another row of the same question; where questions yield, the last costs more than all else together, so that
-        the best matching has the fewest of them, and is the best of those that have.
+        whose text the query has already, one that surely means the same as one of them (similarity 1), and one whose
+        text is right for the same question in another row; where questions yield, the last costs more than all else
+        together, so that the best matching has the fewest of them, and is the best of those that have.
         """
         similarity = self.similarity
         for column in assigned.T:
@@ -60,8 +60,8 @@ class Worth:
         worth += self.weight * np.log(np.maximum(1 - similarity.astype(np.float64), LEAST))
         worth[similarity >= 1] = -np.inf
         worth[self._has_text(assigned)] = -np.inf
-        if self.questions is not None:
-            worth[self.questions[:, None] == self.questions] -= _more_than_all(worth) if self.yields else np.inf
+        if self.right is not None:
+            worth[self.right] -= _more_than_all(worth) if self.yields else np.inf
         return worth
 
     def _has_text(self, assigned: np.ndarray) -> np.ndarray:

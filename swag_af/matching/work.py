@@ -278,7 +278,7 @@ class _FoldJob:
                 rows = plan.buckets.rows(number)
                 scores = _scored(items, rows, relevance, models.similarity)
                 for weight, one in self.folders.items():
-                    worth = Worth(*scores, weight, items.questions[rows])
+                    worth = Worth(*scores, weight, items.right_for(rows))
                     _match_bucket(items, plan.buckets, number, worth, options, one)
                 tell(1, note=plan.buckets.names[number])
         return len(mine)
@@ -336,14 +336,14 @@ def _match_bucket(
 
 
 def preferred(worth: Worth) -> np.ndarray:
-    """(b,) how often relevance prefers the own response of each row to one of another text and question, ties half.
+    """(b,) how often relevance prefers the own response of each row to one that is not right for it, ties half.
 
     Luck gives 1/2; a query whose bucket has no other, 1/2 too.
     """
     own = np.diagonal(worth.relevance)[:, None]
     other = worth.texts[:, None] != worth.texts  # (b, b)
-    if worth.questions is not None:
-        other &= worth.questions[:, None] != worth.questions
+    if worth.right is not None:
+        other &= ~worth.right
     won = ((worth.relevance < own) & other).sum(axis=1) + 0.5 * ((worth.relevance == own) & other).sum(axis=1)
     n = other.sum(axis=1)
     return np.where(n > 0, won / np.maximum(n, 1), 0.5)
@@ -355,7 +355,7 @@ def _matched(
     try:
         return match_rounds(worth, round_number, top=top, first=assigned)
     except InfeasibleError as fault:
-        if worth.questions is not None and not worth.yields:  # too common a question; how often that is so is told
+        if worth.right is not None and not worth.yields:  # too common a question; how often that is so is told
             worth = replace(worth, yields=True)
             return _matched(items, buckets, number, worth, round_number, top, assigned)
         rows = buckets.rows(number)[fault.rows]

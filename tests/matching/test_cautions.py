@@ -20,7 +20,7 @@ from swag_af.matching.items import Items, items_of
 from swag_af.matching.options import MatchingOptions
 from swag_af.matching.questions import Stage, wrong_answers
 from swag_af.matching.work import match_items, plan_of
-from tests.matching.test_work import OPTIONS, made
+from tests.matching.test_work import OPTIONS, answered_elsewhere, made
 
 
 def with_common_question(n: int) -> Items:
@@ -67,6 +67,15 @@ def test_questions_too_common_in_their_bucket_are_matched_and_counted(tmp_path: 
     assert any(
         one.startswith(f"{n} of 120 questions have as a wrong answer what is right") for one in cautions_of(stage)
     )
+
+
+def test_texts_that_are_right_in_another_row_of_the_question_are_counted(tmp_path: Path) -> None:
+    items = answered_elsewhere()
+    stage = stage_of(items, tmp_path, replace(OPTIONS, buckets="none"))
+    assigned = stage.outcome.assigned.copy()
+    assigned[:5, 0] = np.arange(120, 125)  # the second answers of these questions, from rows of others
+    told = cautions_of(replace(stage, outcome=replace(stage.outcome, assigned=assigned)))
+    assert any(one.startswith("5 of 180 questions have as a wrong answer what is right for the same") for one in told)
 
 
 def test_right_answers_of_the_same_words_in_another_group_are_counted(tmp_path: Path) -> None:

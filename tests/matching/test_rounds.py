@@ -20,7 +20,13 @@ def made(seed: int, n: int, n_texts: int | None = None, weight: float = 0.3, *, 
     similarity = np.maximum(similarity, similarity.T)
     texts = rng.integers(0, n_texts, n) if n_texts else np.arange(n)
     questions = rng.integers(0, n_questions, n) if n_questions else None
-    return Worth(rng.random((n, n), np.float32), similarity, texts, weight, questions)
+    right = None if questions is None else np.array([_are_right(texts, questions == one) for one in questions])
+    return Worth(rng.random((n, n), np.float32), similarity, texts, weight, right)
+
+
+def _are_right(texts: np.ndarray, of_question: np.ndarray) -> np.ndarray:
+    """(n,) whether each of `texts` (n,) is one of those of the rows `of_question` (n,)."""
+    return np.isin(texts, texts[of_question])
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 2), st.booleans())
@@ -47,14 +53,14 @@ def test_every_round_is_the_best_there_is(seed: int, n: int, n_rounds: int, has_
 @settings(max_examples=40)
 def test_questions_yield_in_as_few_rows_as_can_be(seed: int, n: int, n_questions: int, top: int | None) -> None:
     worth = made(seed, n, n_questions=n_questions)
-    free, own = replace(worth, questions=None), np.arange(n)
-    assert worth.questions is not None
+    free, own = replace(worth, right=None), np.arange(n)
+    assert worth.right is not None
     found = match_rounds(replace(worth, yields=True), 1, top=top).assigned[:, 0]
 
     def cost(columns: np.ndarray) -> tuple[int, float]:
-        assert worth.questions is not None
-        n_same = int((worth.questions[columns] == worth.questions).sum())
-        return n_same, -sum(worth_of(free, i, j, []) for i, j in enumerate(columns.tolist()))
+        assert worth.right is not None
+        n_right = int(worth.right[own, columns].sum())
+        return n_right, -sum(worth_of(free, i, j, []) for i, j in enumerate(columns.tolist()))
 
     least = min(cost(np.array(columns)) for columns in permutations(range(n)) if (own != columns).all())
     assert cost(found)[0] == least[0]

@@ -74,6 +74,32 @@ def test_no_row_gets_what_is_right_for_its_own_question(top: int | None, tmp_pat
     assert (items.questions[other.assigned] == items.questions[:, None]).any(axis=1).mean() > 0.1
 
 
+def answered_elsewhere() -> Items:
+    """Questions with two right answers, a row each; the second is the right answer of another question as well."""
+    items, rng = twice_asked(60), np.random.default_rng(4)
+    others = [" ".join(rng.choice([f"v{i}" for i in range(60)], 6)) + "?" for _ in range(60)]
+    again = items.responses[60:]
+    groups = [item.context.video for item in items.rows]
+    return items_of([*items.queries, *others], [*items.responses, *again], [*groups, *groups[60:]])
+
+
+@pytest.mark.parametrize("top", [None, 5])
+def test_no_row_gets_from_another_question_a_text_that_is_right_for_its_own(top: int | None, tmp_path: Path) -> None:
+    """Rows of the question alone were forbidden, and their texts were given where another question has them."""
+    items, options = answered_elsewhere(), replace(OPTIONS, buckets="none", top=top)
+    (found,) = match_items(items, plan_of(items, options), options, weights=[0.1], folder=tmp_path)
+    right = set(zip(items.questions.tolist(), items.responses, strict=True))
+    pairs = zip(items.questions.tolist(), found.assigned.tolist(), strict=True)
+    assert not any((question, items.responses[row]) in right for question, rows in pairs for row in rows)
+
+
+def test_what_is_right_for_a_question_is_known_of_rows_of_all_buckets() -> None:
+    items, rows = answered_elsewhere(), np.array([120, 0, 1, 61])  # right for question 0, question 0, 1 and 1
+    slow = [[bool(items.texts[j] in items.texts[items.questions == items.questions[i]]) for j in rows] for i in rows]
+    assert items.right_for(rows).tolist() == slow
+    assert slow == [[True, *[False] * 3], [True, True, False, False], *[[False, False, True, True]] * 2]
+
+
 @pytest.mark.parametrize("top", [None, 5])
 def test_one_question_that_is_too_common_takes_nothing_from_the_others_of_its_bucket(
     top: int | None, tmp_path: Path

@@ -14,7 +14,7 @@ def worth_of(worth: Worth, i: int, j: int, has: list[int]) -> float:
     similar = max(float(worth.similarity[k, j]) for k in held)
     if similar >= 1 or any(worth.texts[k] == worth.texts[j] for k in held):
         return -math.inf
-    if worth.questions is not None and worth.questions[i] == worth.questions[j]:
+    if worth.right is not None and worth.right[i, j]:
         return -math.inf
     return math.log(max(float(worth.relevance[i, j]), LEAST_RELEVANCE)) + worth.weight * math.log(
         max(1 - similar, LEAST)
