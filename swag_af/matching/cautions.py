@@ -131,11 +131,14 @@ def _right_as_well(stage: Stage) -> list[str]:
 
 def _right_elsewhere(stage: Stage) -> list[str]:
     """Rows of the same words in two named groups are two questions, and may get right answers of each other."""
-    items, assigned = stage.items, stage.outcome.assigned
-    keys = zip(items.groups.tolist(), items.rows, strict=True)
-    words_of = numbered([repr((group, comparable(row.query), row.media)) for group, row in keys])
-    are_alike = (words_of[assigned] == words_of[:, None]) & (items.questions[assigned] != items.questions[:, None])
-    n = int(are_alike.any(axis=1).sum())
+    items, texts = stage.items, stage.items.texts
+    asked = [(comparable(row.query), row.media) for row in items.rows]
+    groups = [row.context.video for row in items.rows]
+    where_right: dict[tuple[tuple[str, str], int], set[str]] = {}  # in which groups a text is right for these words
+    for words_of, group, text in zip(asked, groups, texts.tolist(), strict=True):
+        where_right.setdefault((words_of, text), set()).add(group)
+    given = zip(asked, groups, texts[stage.outcome.assigned].tolist(), strict=True)
+    n = sum(any(where_right.get((words_of, text), set()) - {group} for text in row) for words_of, group, row in given)
     if not n:
         return []
     return [

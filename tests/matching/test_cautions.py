@@ -92,6 +92,22 @@ def test_right_answers_of_the_same_words_in_another_group_are_counted(tmp_path: 
     assert not any("the same words in another group" in one for one in cautions_of(alone))
 
 
+def test_right_answers_of_a_common_question_in_other_groups_are_counted_by_their_text(tmp_path: Path) -> None:
+    """Such rows are not joined to one group, and were left out."""
+    made = with_common_question(60)
+    responses = [*made.responses[:60] * 2, *made.responses[120:]]  # those of the common question stand elsewhere, too
+    items = items_of(made.queries, responses, [row.context.video for row in made.rows])
+    stage = stage_of(items, tmp_path, replace(OPTIONS, buckets="none"))
+    n = slow = 0
+    for row, others in zip(items.rows, stage.outcome.assigned.tolist(), strict=True):
+        asked = [one for one in items.rows if one.query == row.query and one.context.video != row.context.video]
+        slow += any(items.rows[other].response in [one.response for one in asked] for other in others)
+        n += any(items.rows[other] in asked for other in others)
+    assert slow > n > 0
+    told = f"{slow} of 360 questions have as a wrong answer what is right for the same words in another group"
+    assert any(one.startswith(told) for one in cautions_of(stage))
+
+
 def test_nothing_is_said_where_all_is_well(tmp_path: Path) -> None:
     assert cautions_of(stage_of(made(), tmp_path)) == []
 
