@@ -123,7 +123,7 @@ _PLURALS = ("choices", "options", "endings", "candidates", "alternatives", "answ
 
 
 class UnknownColumnsError(InputError):
-    """Nothing says what the columns of a source hold."""
+    """Nothing says what the columns of a source hold, or which of them wrong answers."""
 
 
 Found = tuple[Kind, dict[str, str]]
@@ -289,7 +289,7 @@ class _Look:
 
     def no_wrong_answers(self, right: str) -> InputError:
         """That there is nothing to choose from: `right` holds answers, and no column others."""
-        return InputError(
+        return UnknownColumnsError(
             f"{self.source.path}: {right} seems to hold right answers alone, and no wrong answers to choose from "
             f"(it has {shortly(self.names)}). Name these with --negatives-column NAME, and the right one with "
             "--gold-column NAME; or what says which is right, with --label-column NAME or --labels-file."

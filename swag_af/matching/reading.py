@@ -71,9 +71,23 @@ def read_items(
         )
         return items_of_instances(instances)
     except UnknownColumnsError as fault:
+        _check_rows(sources, columns, options, called)
         raise InputError(
             f"{fault} Of questions with right answers alone, with --query-column and --response-column."
         ) from None
+
+
+def _check_rows(sources: Sequence[Path], columns: PairColumns, options: ReadingOptions, name: str) -> None:
+    """Raise InputError for rows that cannot be read as query and response, where columns are called so and nobody named
+    columns of options."""
+    opened = [source for path in sources for source in _opened(path, options)]
+    found = [_found(source, columns) for source in opened]
+    if _flags(PairColumns(), options) or not all(one["query_column"] and one["response_column"] for one in found):
+        return
+    try:
+        _of_pairs(sources, columns, options, name)
+    except InputError as fault:
+        raise InputError(f"{fault} Where wrong answers are there, too, name these with --negatives-column.") from None
 
 
 def _flags(pairs: PairColumns, reading: ReadingOptions) -> set[str]:

@@ -204,6 +204,23 @@ def test_one_short_answer_makes_no_labels(odd: object, tmp_path: Path) -> None:
             read_items(path)
 
 
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        ([*range(40)], "line 1 has a number under answer, where a text is due"),
+        ([[f"since {i}"] for i in range(40)], "line 1 has a list under answer, where a text is due"),
+        ([f"{i}" for i in range(40)], "answer seems to hold right answers alone.*--query-column and --response-column"),
+    ],
+)
+def test_answers_that_are_no_texts_are_told_and_no_wrong_ones_asked_for(
+    answers: list[Any], told: str, tmp_path: Path
+) -> None:
+    """Right answers alone are what is matched; that wrong ones are missing was the fault that was told."""
+    path = written(tmp_path, [{"question": f"Why {i}?", "answer": answer} for i, answer in enumerate(answers)])
+    with pytest.raises(InputError, match=told):
+        read_items(path)
+
+
 def test_ids_that_occur_twice_are_told_with_their_rows(tmp_path: Path) -> None:
     path = written(tmp_path, [row | {"id": f"q{i % 39}"} for i, row in enumerate(rows())])
     with pytest.raises(InputError, match=r"'q0' occurs 2 times \(rows 1, 40\)"):
