@@ -7,14 +7,16 @@ that a text has the same tags wherever the question is written.
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
+from swag_af.data.instances.layouts.staged import rationale_id
 from swag_af.data.interval import interval
 from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool.columns import MATCH_FOLD
@@ -183,16 +185,19 @@ def save_run(
     *,
     left_open: Callable[[Sequence[str]], list[str]] = lambda surface: [],
     rationales: Path | None = None,
+    are_rationales: bool = False,
 ) -> list[str]:
     """A pool of the right response and the wrong ones of each row, and a run that has all of them assigned; returns
     what the matching leaves open: `left_open` of the rules of surface form that find the right one, a sentence each.
 
     The groups of the pool are the folds of the matching, so that no split or fold of an audit has an answer on both
     sides: right in one row, and wrong in another. `said` tells how it was matched. `rationales` is the run of the
-    rationales of these answers, which is released with this one.
+    rationales of these answers, which is released with this one. Rows of a stage whose responses `are_rationales` have
+    in the pool the ids of questions that ask for one.
     """
     check_runs(folder)
     contexts = [item.with_media() for item in stage.items.rows]
+    contexts = [_asking_why(context) for context in contexts] if are_rationales else contexts
     with warnings.catch_warnings():
         for kind in (SurfaceWarning, SharedTextWarning):  # their advice is for endings that were written
             warnings.simplefilter("ignore", kind)
@@ -214,3 +219,8 @@ def save_run(
         matching["rationales"] = {"run": os.path.relpath(rationales, folder / "run"), "pool_identity": identity_there}
     begin_run(pool, start, folder / "run", identity, n_planned=0, made_by=MADE_BY, matching=matching)
     return cautions
+
+
+def _asking_why(context: Context) -> Context:
+    id = rationale_id(context.id)
+    return replace(context, id=id, video=id if context.video == context.id else context.video)

@@ -315,7 +315,9 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
         folder = out / RATIONALES
         of_rationales = said_of(rationales, used, made["rationales"])
         left_open = partial(cautions_of, rationales)
-        cautions["rationales"] = save_run(rationales, used, of_rationales, folder, left_open=left_open)
+        cautions["rationales"] = save_run(
+            rationales, used, of_rationales, folder, left_open=left_open, are_rationales=True
+        )
     cautions["answers"] = save_run(
         answers,
         matching,

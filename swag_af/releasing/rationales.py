@@ -4,11 +4,12 @@ VCR's second stage, QA->R (Zellers et al. 2019b). Texts, labels and splits only;
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.instances.layouts.staged import rationale_id
 from swag_af.data.run import Run, open_run
 from swag_af.releasing.questions import Question, drawn_examples, make_questions
 from swag_af.releasing.style import Style
@@ -47,14 +48,15 @@ def rationales_of(run: Run, beside: Sequence[Question], n_distractors: int, *, s
     """A question for each of `beside` whose right answer has a rationale in `run`, in the same split.
 
     Distractors are those of the first rounds, labels are even in each split. An answer that was generated has no
-    rationale.
+    rationale. Rows of `run` have the id of a rationale, or in older runs that of its question.
     """
-    row_of = {context.id: row for row, context in enumerate(run.pool.contexts)}
+    rows = {context.id: row for row, context in enumerate(run.pool.contexts)}
+    found = [rows.get(rationale_id(one.id), rows.get(one.id)) for one in beside]
+    asked = [
+        (row, one) for row, one in zip(found, beside, strict=True) if row is not None and not one.example.is_generated
+    ]
     rng = np.random.default_rng((seed, 3))
     examples = drawn_examples(run.assignment(), n_distractors, rng=rng, of_rounds=True)
-    placed = [
-        (examples[row_of[question.context.id]], question.split)
-        for question in beside
-        if question.context.id in row_of and not question.example.is_generated
-    ]
-    return Rationales(run, make_questions(run, placed, n_distractors, seed=seed))
+    made = make_questions(run, [(examples[row], one.split) for row, one in asked], n_distractors, seed=seed)
+    named = [replace(why, context=replace(why.context, id=one.id)) for why, (_, one) in zip(made, asked, strict=True)]
+    return Rationales(run, named)

@@ -63,6 +63,35 @@ def test_every_rationale_is_asked_for_in_the_split_of_its_question(made: Dataset
     assert all(made.sizes.values())
 
 
+def test_rationales_released_by_themselves_have_the_ids_of_rationales(
+    folder: Path, made: Dataset, tmp_path: Path
+) -> None:
+    """They had those of the answers: predictions of answers were scored on them, and their own were refused."""
+    assert made.rationales is not None
+    release(ReleaseOptions(folder / "matched" / "rationales" / "run", tmp_path / "alone", audit="none"))
+    alone = {one.id for one in read_instances([tmp_path / "alone"]).instances}
+    asked = {one.id for one in read_instances([made.options.out]).instances if one.stage == "QA->R"}
+    assert alone == asked == {f"{question.id}:rationale" for question in made.rationales.questions}
+
+
+def test_rationales_that_have_the_ids_of_their_answers_are_released_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs were written so before the ids told them apart."""
+    monkeypatch.setattr("swag_af.matching.questions.rationale_id", str)
+    write_jsonl(tmp_path / "vcr.jsonl", made_up_rows(60))
+    match(options_of(tmp_path))
+    matched = {row["annot_id"]: row for _, row in read_jsonl(tmp_path / "matched" / "matched.jsonl")}
+    assert open_run(tmp_path / "matched" / "rationales" / "run").pool.contexts[0].id in matched
+    dataset = release(ReleaseOptions(tmp_path / "matched" / "run", tmp_path / "dataset", audit="none"))
+    rows = [row for split in ("train", "val", "test") for row in stages(dataset, split)]
+    assert {row["annot_id"] for row in rows if "rationale_choices" in row} == {
+        id for id, row in matched.items() if "rationale_choices" in row
+    }
+    for row in rows:
+        assert sorted(row.get("rationale_choices", ())) == sorted(matched[row["annot_id"]].get("rationale_choices", ()))
+
+
 def test_labels_of_rationales_are_as_even_as_possible(made: Dataset) -> None:
     assert made.rationales is not None
     for split in SPLITS:

@@ -26,6 +26,11 @@ ANSWER, RATIONALE = "Q->A", "QA->R"
 """The stages."""
 
 
+def rationale_id(id: str) -> str:
+    """The id of the question that asks for the rationale of the answer to the question `id`."""
+    return f"{id}:rationale"
+
+
 def _stages(record: Record, place: str) -> Sequence[Record]:
     """Both questions of a row of VCR; those whose label is kept, as in the test split, have none."""
     id, question, label = str(record.get("annot_id") or place), record.get("question"), record.get("answer_label")
@@ -39,7 +44,7 @@ def _stages(record: Record, place: str) -> Sequence[Record]:
         hidden = is_unlabelled(label)
         right = "" if hidden or faults else answers[integer(label) or 0]
         asked = {"context": f"{question} {right}", "options": rationales, "label": None if hidden else why}
-        rows.append({**record, "id": f"{id}:rationale", "stage": RATIONALE, **asked})
+        rows.append({**record, "id": rationale_id(id), "stage": RATIONALE, **asked})
     if faults:
         raise RowError("; ".join(faults))
     return rows
