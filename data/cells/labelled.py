@@ -68,7 +68,8 @@ def released(folder: Path, *, stages: bool = True) -> list[Source]:
     if not splits:
         raise InputError(f"{folder}: no questions in it. Release the run again.")
     if stages and "rationales" in manifest:
-        return [_of_stages(folder / "stages" / f"{split}.jsonl", split) for split in splits]
+        both = [(split, _of_stages(folder / "stages" / f"{split}.jsonl", split)) for split in splits]
+        return [_with_own_rows(source, folder / f"{split}.csv") for split, source in both]
     sources = [replace(open_source(folder / f"{split}.csv", "csv"), split=split) for split in splits]
     return [_with_own_ids(_with_own_labels(source), folder) for source in sources]
 
@@ -89,6 +90,28 @@ def _of_stages(path: Path, split: str) -> Source:
 
     given = tuple(dict.fromkeys((*source.columns, *labels.columns)))
     return replace(source, columns=given, read=read, labels_file=labels.path)
+
+
+def _with_own_rows(source: Source, regular: Path) -> Source:
+    """`source` of both questions with the `fold-ind` that the first ones have in `regular`, in the same order; as it is
+    where the release has no such file."""
+    if not regular.is_file():
+        return source
+    own = open_source(regular, "csv")
+
+    def read(columns: Sequence[str]) -> Records:
+        asked = [name for name in columns if name in source.columns]
+        if "fold-ind" not in columns:
+            yield from source.read(asked)
+            return
+        of_run = (row for _, row in own.read(["startphrase", "fold-ind"]))
+        for where, row in source.read([*dict.fromkeys([*asked, "question"])]):
+            one = next(of_run, {})
+            if str(one.get("startphrase")).split() != str(row.get("question")).split():
+                raise InputError(f"{regular}: other questions than {source.path} has ({where}). Release the run again.")
+            yield where, {**row, "fold-ind": one["fold-ind"]}
+
+    return replace(source, columns=(*source.columns, "fold-ind"), read=read)
 
 
 def _with_own_labels(source: Source) -> Source:

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from matching.test_vcr import OBJECTS, N, figures_in, made_up_rows, options_of
 
+import swag_af
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_jsonl, write_jsonl
+from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.options import Columns, PoolOptions
@@ -22,6 +23,7 @@ from swag_af.data.pool.verb import pool
 from swag_af.data.run import open_run
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard
+from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.verb import match
 from swag_af.releasing import lm_eval_rationales
@@ -167,6 +169,33 @@ def test_score_has_both_stages_of_the_folder_and_both_together(
     for name, hits in right.items():
         assert found[name]["value"] == pytest.approx(np.mean(hits))
     assert found["Q->AR"]["chance"] == pytest.approx(1 / 16)
+
+
+def test_verdicts_on_the_run_are_answers_to_its_release_with_rationales(made: Dataset, tmp_path: Path) -> None:
+    """They were refused: rows of both questions did not say which row of the run they are."""
+    assert made.run.path is not None
+    verdicts = [
+        Verdict(item, "a", ("likely",) * len(item.columns), best, 1 - best)
+        for item in make_items(made.run.assignment(), seed=0)
+        for best in [int(item.row % 3 == 0)]
+    ]
+    write_verdicts(tmp_path / "verdicts.jsonl", verdicts, made.run.pool.identity)
+    of_run, of_release, of_some = (
+        swag_af.score(swag_af.ScoreOptions(data, (), people=tmp_path / "verdicts.jsonl", min_items=1)).people
+        for data in (made.run.path, made.options.out, _without_train(made.options.out, tmp_path / "some"))
+    )
+    assert of_run is not None
+    assert of_release is not None
+    assert of_some is not None
+    assert of_release.figures == of_run.figures
+    assert of_some.n_answers == made.sizes["val"] + made.sizes["test"]
+
+
+def _without_train(dataset: Path, to: Path) -> Path:
+    shutil.copytree(dataset, to)
+    manifest = read_json(to / "manifest.json")
+    write_json(to / "manifest.json", manifest | {"splits": manifest["splits"] | {"train": 0}})
+    return to
 
 
 def test_a_released_folder_is_read_with_every_split_and_every_label(made: Dataset) -> None:

@@ -232,7 +232,9 @@ def _of_verdicts(path: Path, data: Path, cells: Cells, groups: np.ndarray) -> Ju
         of_rows = dict(zip(map(int, rows), groups.tolist(), strict=True))
         verdicts = [one for one in every if one.item.row in of_rows]
     else:
-        raise InputError(f"{path}: verdicts on the items of a run. Give that run, or a release of it, as the dataset.")
+        raise InputError(
+            f"{path}: verdicts on the items of a run. Give that run, or the folder of a release of it, as the dataset."
+        )
     found = [_One(one.item.id, one.annotator, one.item.columns[one.best]) for one in verdicts]
     sizes = {one.item.id: len(one.item.columns) for one in verdicts}
     clusters = {one.item.id: of_rows[one.item.row] for one in verdicts}
