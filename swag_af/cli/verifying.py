@@ -85,6 +85,7 @@ def verify_agreement(options: AgreementOptions) -> None:
     """Print Table 2 of the paper next to the same figures for these verdicts."""
     from swag_af.data.files import check_apart, check_output, write_json
     from swag_af.judging.agreement import (
+        ANY,
         INTERVALS,
         agreement_rows,
         annotator_rows,
@@ -111,7 +112,12 @@ def verify_agreement(options: AgreementOptions) -> None:
         *filter(None, [told_apart(verdict.item for verdict in counted)]),
         "",
     )
-    for rows in (distribution_rows(found), agreement_rows(found), consensus_rows(found), annotator_rows(found)):
+    for rows in (
+        distribution_rows(found, ANY),
+        agreement_rows(found),
+        consensus_rows(found, ANY),
+        annotator_rows(found),
+    ):
         say(*table([tuple(row) for row in rows]), "")
     say(INTERVALS)
     if options.json is not None:

@@ -13,7 +13,7 @@ import numpy as np
 from swag_af.data.percent import from_to, in_percent
 from swag_af.judging.consensus import RANKS, Labels, Method, judge_by, labels_of, screened, worker_skills
 from swag_af.judging.reliability import Figure, agreement_with_others, figures_of
-from swag_af.judging.verdicts import RATINGS, Verdict, is_example
+from swag_af.judging.verdicts import N_ENDINGS, RATINGS, Verdict, is_example
 
 PAPER = {
     "rank_alpha": 0.43,
@@ -40,6 +40,15 @@ PAPER_GENERATED = {
     "unlikely": 0.575,
     "gibberish": 0.091,
 }
+
+Kinds = tuple[str, str]
+"""What gold is called, and what the negatives are."""
+FILTERED: Kinds = ("found", "generated")
+"""Those of Table 2."""
+MATCHED: Kinds = ("right", "wrong")
+"""Where negatives are right answers of other questions."""
+ANY: Kinds = ("gold", "other")
+"""Where nothing but verdicts is known."""
 
 NAMES = {
     "rank_alpha": "ranking: Krippendorff's alpha (nominal)",
@@ -85,6 +94,8 @@ class Agreement:
     """Those of them that more annotators have judged than others of them."""
     figures: dict[str, Figure]
     """By the names of NAMES."""
+    n_endings: tuple[int, ...]
+    """How many endings items have, each number once; what is by luck depends on it."""
     found: dict[str, Figure]
     """Share of each label among the verdicts on gold."""
     generated: dict[str, Figure]
@@ -92,6 +103,11 @@ class Agreement:
     consensus: dict[str, dict[str, float]]
     """For each method the shares of `consensus_shares`."""
     annotators: tuple[AnnotatorFigures, ...]
+
+    @property
+    def paper(self) -> str:
+        """What figures of the paper are called beside these: of how many endings they are, where items have others."""
+        return "paper" if self.n_endings == (N_ENDINGS,) else "paper, of six endings"
 
     def as_record(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -120,6 +136,7 @@ def measure(
         n_shared_items=shared,
         n_judged_more=_n_judged_more(verdicts),
         figures={name: found[name] for name in NAMES},
+        n_endings=tuple(sorted({len(verdict.item.columns) for verdict in verdicts})),
         found={label: found[f"found_{label}"] for label in (*RANKS, *RATINGS)},
         generated={label: found[f"generated_{label}"] for label in (*RANKS, *RATINGS)},
         consensus={method: consensus_shares(verdicts, method, seed=seed) for method in methods},
@@ -158,9 +175,11 @@ INTERVALS = (
 """What to say beside the rows with intervals."""
 
 
-def distribution_rows(agreement: Agreement) -> list[list[str]]:
+def distribution_rows(agreement: Agreement, kinds: Kinds = FILTERED) -> list[list[str]]:
     """Table 2's distribution of labels by type of ending, the paper's beside it; a header first."""
-    rows = [["label", "found", "95 % interval", "generated", "95 % interval", "paper: found", "generated"]]
+    of_gold, of_others = kinds
+    beside = [f"{agreement.paper}: found", "generated"]
+    rows = [["label", of_gold, "95 % interval", of_others, "95 % interval", *beside]]
     for label in (*RANKS, *RATINGS):
         found, generated = agreement.found[label], agreement.generated[label]
         rows.append(
@@ -179,7 +198,7 @@ def distribution_rows(agreement: Agreement) -> list[list[str]]:
 
 def agreement_rows(agreement: Agreement) -> list[list[str]]:
     """The figures of agreement with their intervals, the paper's beside them; a header first."""
-    rows = [["agreement", "here", "95 % interval", "paper"]]
+    rows = [["agreement", "here", "95 % interval", agreement.paper]]
     why = "no item was judged twice" if not agreement.n_shared_items else "all labels are the same"
     for name, title in NAMES.items():
         figure, paper = agreement.figures[name], PAPER.get(name)
@@ -208,13 +227,16 @@ def _uneven_rows(agreement: Agreement) -> list[list[str]]:
     ]
 
 
-def consensus_rows(agreement: Agreement) -> list[list[str]]:
+def consensus_rows(agreement: Agreement, kinds: Kinds = FILTERED) -> list[list[str]]:
     """The judgements by the majority, and by the model beside it; a header first."""
-    methods = list(agreement.consensus)
+    methods, (of_gold, of_others) = list(agreement.consensus), kinds
     return [
         ["consensus", *methods],
         *(
-            [name, *(_percent(agreement.consensus[m][name]) for m in methods)]
+            [
+                name.replace("found", of_gold).replace("generated", of_others),
+                *(_percent(agreement.consensus[m][name]) for m in methods),
+            ]
             for name in agreement.consensus[methods[0]]
         ),
     ]

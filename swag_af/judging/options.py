@@ -9,7 +9,7 @@ from swag_af.data.errors import Options, check_faults
 
 @dataclass(frozen=True)
 class AgreementOptions(Options):
-    """Print how far annotators agree, and how they label found and generated endings, beside the paper's Table 2.
+    """Print how far annotators agree, and how they label gold and other endings, beside the paper's Table 2.
 
     Try:
       swag-af verify agreement verdicts.jsonl

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from swag_af.data.errors import several
-from swag_af.judging.agreement import INTERVALS, agreement_rows, distribution_rows, measure
+from swag_af.judging.agreement import FILTERED, INTERVALS, MATCHED, agreement_rows, distribution_rows, measure
 from swag_af.releasing.dataset import Dataset
 from swag_af.reporting.markdown import markdown_table
 
@@ -58,7 +58,7 @@ def verification_lines(dataset: Dataset) -> list[str]:
         "",
         f"What was said of {judged}:",
         "",
-        *markdown_table(distribution_rows(found)),
+        *markdown_table(distribution_rows(found, MATCHED if dataset.run.is_matched else FILTERED)),
         "",
         INTERVALS,
     ]

@@ -16,11 +16,14 @@ from swag_af.data.errors import several
 from swag_af.data.run import Run
 from swag_af.data.urls import command
 from swag_af.judging.agreement import (
+    FILTERED,
     INTERVALS,
+    MATCHED,
     PAPER,
     PAPER_FOUND,
     PAPER_GENERATED,
     Agreement,
+    Kinds,
     agreement_rows,
     consensus_rows,
     distribution_rows,
@@ -71,7 +74,7 @@ class Verification:
         return (
             f"{several(opinions.n_annotators, 'person', 'people')} judged {several(n_items, 'item')}: "
             f"gold is among the best two in {percent(gold)} of the verdicts that count "
-            f"({percent(PAPER['gold_in_top2'])} in the paper)."
+            f"({percent(PAPER['gold_in_top2'])} in the {self.agreement.paper})."
         )
 
 
@@ -105,10 +108,11 @@ def _outcomes(opinions: Opinions, run: Run) -> tuple[dict[str, int], dict[str, i
     found, left_out = found_examples(opinions.judgements, n_rows, _n_distractors(run), keep_second=is_matched)
     second, second_left_out = second_examples(found, dict.fromkeys(range(n_rows), "train"))
     sources = Counter(example.source for example, _ in found)
+    gold, _ = _kinds(run)
     questions = {
-        "found, ranked best": sources["gold0-orig"],
-        "found, ranked second best": sources["gold1-orig"],
-        "found, after a refill": sources["gold0-reannot"] + sources["gold1-reannot"],
+        f"{gold}, ranked best": sources["gold0-orig"],
+        f"{gold}, ranked second best": sources["gold1-orig"],
+        f"{gold}, after a refill": sources["gold0-reannot"] + sources["gold1-reannot"],
     }
     reasons = {why: left_out[reason] for reason, why in LEFT_OUT.items()}
     if is_matched:
@@ -116,6 +120,10 @@ def _outcomes(opinions: Opinions, run: Run) -> tuple[dict[str, int], dict[str, i
     questions["generated, ranked best before gold"] = len(second)
     gibberish = "generated_gibberish"
     return questions, reasons | {f"second question: {SECOND_LEFT_OUT[gibberish]}": second_left_out[gibberish]}
+
+
+def _kinds(run: Run) -> Kinds:
+    return MATCHED if run.is_matched else FILTERED
 
 
 def _n_distractors(run: Run) -> int:
@@ -127,16 +135,18 @@ def _n_distractors(run: Run) -> int:
 def verification(subject: Subject, verified: Verification) -> str:
     """The whole section."""
     agreement, judgements = verified.agreement, _drawn(subject, verified)
+    kinds = _kinds(subject.run)
     return render(
         "verification",
         tiles=_tiles(verified),
-        charts=[_labels_chart(agreement), _annotators_chart(verified.opinions)],
-        distribution=distribution_rows(agreement),
+        charts=[_labels_chart(agreement, kinds), _annotators_chart(verified.opinions)],
+        distribution=distribution_rows(agreement, kinds),
         intervals=INTERVALS,
         agreement=agreement_rows(agreement),
-        consensus=consensus_rows(agreement),
+        consensus=consensus_rows(agreement, kinds),
         about_model=_about_model(agreement),
         judge=JUDGES[verified.judge],
+        has_second=subject.run.matching is None,
         questions=[(source, f"{n:,}") for source, n in verified.questions.items()],
         left_out=[(reason, f"{n:,}") for reason, n in verified.left_out.items()],
         n_judged=several(len(judgements), "item"),
@@ -156,10 +166,11 @@ def _tiles(verified: Verification) -> dict[str, str]:
     }
 
 
-def _labels_chart(agreement: Agreement) -> str:
+def _labels_chart(agreement: Agreement, called: Kinds) -> str:
     """Bars of how often found and generated endings get each label; rings show the shares in the paper."""
+    of_gold, of_others = called
     labels = (*RANKS, *RATINGS)
-    kinds = ((agreement.found, PAPER_FOUND, GOLD, "found"), (agreement.generated, PAPER_GENERATED, BEFORE, "generated"))
+    kinds = ((agreement.found, PAPER_FOUND, GOLD, of_gold), (agreement.generated, PAPER_GENERATED, BEFORE, of_others))
     shares = [value.value or 0.0 for figures, _, _, _ in kinds for value in figures.values()]
     top = 1.08 * max(*shares, *PAPER_FOUND.values())
     at = [(float(i), label) for i, label in enumerate(labels)]
@@ -169,18 +180,18 @@ def _labels_chart(agreement: Agreement) -> str:
         for i, label in enumerate(labels):
             left, share = i - 0.38 + 0.38 * k, figures[label].value or 0.0
             shapes.append(bar(frame, left, left + 0.36, share, colour, f"{kind}, {label}: {percent(share)}"))
-            title = f"{kind}, {label}, the paper: {percent(paper[label])}"
+            title = f"{kind}, {label}, the {agreement.paper}: {percent(paper[label])}"
             shapes.append(dot(frame, left + 0.18, paper[label], AFTER, hollow=True, title=title))
     spoken = "; ".join(
         f"{kind} endings are {', '.join(f'{label} {percent(figures[label].value or 0.0)}' for label in labels)}"
         for figures, _, _, kind in kinds
     )
     legend = [
-        Series("found (gold)", GOLD, "bar"),
-        Series("generated", BEFORE, "bar"),
+        Series(f"{of_gold} (gold)", GOLD, "bar"),
+        Series(of_others, BEFORE, "bar"),
         Series("the paper's", AFTER, "ring"),
     ]
-    note = "rings: Table 2 of the paper"
+    note = f"rings: Table 2 of the {agreement.paper}"
     return figure("What endings are called", f"Labels: {spoken}.", frame, shapes, legend, note=note, size="worded")
 
 

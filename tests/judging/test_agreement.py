@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nltk.metrics.agreement import AnnotationTask
 
 from swag_af.judging.agreement import (
+    MATCHED,
     NAMES,
     PAPER,
     PAPER_FOUND,
@@ -263,6 +264,25 @@ def test_every_row_is_as_long_as_its_header_and_the_paper_stands_beside() -> Non
         assert {len(row) for row in rows} == {len(rows[0])}
     assert [row[5:] for row in distribution_rows(found)][1] == ["53.5 %", "9.3 %"]
     assert consensus_rows(found)[0] == ["consensus", "majority", "dawid-skene"]
+
+
+@pytest.mark.parametrize(("sizes", "called"), [((6, 6), "paper"), ((4, 4), "paper, of six endings"), ((6, 4), "")])
+def test_the_paper_s_figures_are_said_to_be_of_six_endings_where_items_have_others(
+    sizes: tuple[int, ...], called: str
+) -> None:
+    """By luck an ending is second best in a fourth of four and a sixth of six, which stood beside each other."""
+    items = [Item(row, tuple(range(n))) for row, n in enumerate(sizes)]
+    found = measure([Verdict(item, name, ("likely",) * len(item.columns), 0, 1) for item in items for name in "ab"])
+    paper = called or "paper, of six endings"
+    assert agreement_rows(found)[0][-1] == paper
+    assert distribution_rows(found)[0][-2:] == [f"{paper}: found", "generated"]
+
+
+def test_wrong_answers_of_a_matching_are_not_called_generated() -> None:
+    found = measure(crowd(5))
+    of_here = [*(row[0] for row in consensus_rows(found, MATCHED)), *distribution_rows(found, MATCHED)[0][:5]]
+    assert {"right", "wrong", "right ending best", "wrong likely"} <= set(of_here)
+    assert not [word for word in of_here if "generated" in word or "found" in word]
 
 
 def told_of_more(verdicts: list[Verdict]) -> list[list[str]]:

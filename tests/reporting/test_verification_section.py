@@ -15,6 +15,7 @@ from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.cli.parsing import parse
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
@@ -106,6 +107,26 @@ def test_table_2_and_agreement_are_those_of_the_verdicts_that_count(run: Run, cr
     for row in [*distribution_rows(found)[1:], *agreement_rows(found)[1:]]:
         said = " ".join(" ".join(row).split())
         assert any(said.replace("'", "&#x27;") in cell for cell in cells), said
+
+
+def test_of_a_matching_nothing_is_called_found_or_generated_but_in_the_paper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Right answers of other questions were called generated, beside figures that are of six endings."""
+    quickly(monkeypatch)
+    run = make_run(tmp_path)
+    said = {"weight": 0.1, "relevance": "tfidf", "similarity": "lexical", "said": [], "cautions": []}
+    write_json(run.path / "manifest.json", read_json(run.path / "manifest.json") | {"matching": said})
+    verdicts = [
+        replace(v, item=replace(v.item, columns=v.item.columns[:4]), ratings=v.ratings[:4], best=0, second=1)
+        for v in crowd(run)
+    ]
+    page = page_of(open_run(run.path), tmp_path, verdicts)
+    section = section_of(tmp_path).replace('paper, of six endings: found</th><th scope="col">generated', "")
+    assert "generated" not in section
+    assert "right, ranked best" in section
+    assert "rings: Table 2 of the paper, of six endings" in section
+    assert "in the paper, of six endings)" in page.words
 
 
 def test_screening_can_be_left_out(run: Run, tmp_path: Path) -> None:

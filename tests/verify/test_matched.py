@@ -136,6 +136,7 @@ def test_a_matching_that_people_judged_is_released_with_all_its_wrong_answers(
     card = (tmp_path / "dataset" / "README.md").read_text(encoding="utf-8")
     assert "of these the second best only where the others are too few" in card
     assert "generated ending" not in card
+    assert "| label | right | 95 % interval | wrong |" in card
     assert "`gen`" not in card
 
 
@@ -145,7 +146,7 @@ def test_a_report_counts_what_is_released(
     run, path = judged
     main(["report", str(run.path), "--verdicts", str(path), "--out", str(tmp_path / "report.html")])
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "found, ranked best" in page
+    assert "right, ranked best" in page
     assert "makes two questions" not in page
     assert "generated, ranked best before gold" not in page
 

@@ -42,6 +42,12 @@ def test_an_unchanged_study_is_measured_once_however_often_the_page_is_loaded(
     assert all("Measured just now" in page for page in pages)
 
 
+def test_wrong_answers_of_a_matching_are_called_wrong(desk: Desk) -> None:
+    for is_matched, called in ((True, ["right", "wrong"]), (False, ["found", "generated"])):
+        header = MeasuredStore(desk.store, is_matched=is_matched).figures().distribution[0]
+        assert header[1:5:2] == called
+
+
 def test_whatever_changes_the_figures_has_them_measured_again(desk: Desk, times: list[int]) -> None:
     kept = MeasuredStore(desk.store)
 

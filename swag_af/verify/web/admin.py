@@ -78,7 +78,8 @@ class AdminAccess:
 def keep_access(app: FastAPI, site: Site, token: str) -> None:
     """Make `token` the one that opens the admin's pages of `app`; with another token, all their cookies are invalid."""
     signer, tries = Signer(f"{site.signer.secret} {token}"), RateLimit(TRIES_PER_MINUTE)
-    app.state.admin_access = AdminAccess(token, signer, tries, MeasuredStore(site.desk.store))
+    measured = MeasuredStore(site.desk.store, is_matched=site.run.is_matched)
+    app.state.admin_access = AdminAccess(token, signer, tries, measured)
 
 
 async def access_of(request: Request) -> AdminAccess:
