@@ -1,14 +1,15 @@
 """What do fixed splits save, and what do they cost in hardness? Exact loops and fixed ones, paired by context.
 
     python benchmarks/splits.py POOL --out runs/fixed                      # all of it; begun again, it goes on
-    python benchmarks/splits.py POOL --out runs/fixed --only fresh         # the loops of one kind alone, no audits
+    python benchmarks/splits.py POOL --out runs/fixed --loops fresh --only 0 2   # these loops of these parts, no audits
     python benchmarks/splits.py POOL --out runs/fixed --json               # the table, and one line of JSON
+    python benchmarks/splits.py POOL --out runs/bf16 --loops fresh bf16 fixed-bf16    # what rounded products change
 
 The contexts of POOL are dealt by whole groups into parts of about --contexts; the first --seeds parts are pools of
-their own, each filtered with a seed of its own and from one random start by two loops: `fresh` (the paper's: a fresh
-split and a fresh fit in every iteration) and `fixed` (`--splits fixed`). `fixed` is audited after as many iterations as
-`fresh`, and, with --more, once again after so many more of its last filter (`longer`: choose them so that it takes the
-CPU seconds of `fresh`).
+their own, each filtered with a seed of its own and from one random start by two loops or more: `fresh` (the paper's: a
+fresh split and a fresh fit in every iteration), `fixed` (`--splits fixed`), and both with the products of fits in bf16,
+`bf16` and `fixed-bf16`. All are audited after as many iterations as `fresh`, and with --more `fixed` once again after
+so many more of its last filter (`longer`: choose them so that it takes the CPU seconds of `fresh`).
 
 Fresh filters then audit the questions of all parts together, over the same folds of whole groups, so that loops are
 compared context by context. Two intervals stand behind each difference: over contexts, clustered in groups, and over
@@ -20,7 +21,7 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +36,7 @@ from swag_af.data.run import Run, open_run
 from swag_af.data.splits import deal
 from swag_af.filters.registry import make_filter, parse_schedule
 
-Loop = Literal["fresh", "fixed"]
-LOOPS: tuple[Loop, ...] = ("fresh", "fixed")
+LOOPS = ("fresh", "fixed", "bf16", "fixed-bf16")
 
 
 def parts_of(pool: CandidatePool, n_contexts: int, n_parts: int) -> list[np.ndarray]:
@@ -45,11 +45,12 @@ def parts_of(pool: CandidatePool, n_contexts: int, n_parts: int) -> list[np.ndar
     return [np.flatnonzero(dealt == part) for part in range(n_parts)]
 
 
-def filter_part(path: Path, loop: Loop, schedule: str, more: int, seed: int) -> Run:
+def filter_part(path: Path, loop: str, schedule: str, more: int, seed: int) -> Run:
     """The finished run of a part by a loop; `more` iterations of the last filter for `fixed` alone."""
-    phases = [(make_filter(name, device="cpu"), n) for name, n in parse_schedule(schedule)]
+    rounded = {"precision": "bfloat16"} if loop.endswith("bf16") else {}
+    phases = [(make_filter(name, device="cpu", **rounded), n) for name, n in parse_schedule(schedule)]
     total = sum(n for _, n in phases) + (more if loop == "fixed" else 0)
-    options = AFOptions(iterations=total, splits=loop, seed=seed)
+    options = AFOptions(iterations=total, splits="fixed" if loop.startswith("fixed") else "fresh", seed=seed)
     out, kept = path / loop, path / loop / "cpu.jsonl"
     lines = [line for _, line in read_jsonl(kept)] if kept.exists() else []
     of = {one.name: one for one, _ in phases}
@@ -65,16 +66,17 @@ def filter_part(path: Path, loop: Loop, schedule: str, more: int, seed: int) -> 
     return filter_pool(CandidatePool.open(path / "pool"), phases, options, out=out, after_iteration=note)
 
 
-def sets_of(out: Path, parts: list[np.ndarray], n: int) -> dict[str, np.ndarray]:
+def sets_of(out: Path, parts: list[np.ndarray], loops: list[str], n: int) -> dict[str, np.ndarray]:
     """By name, (rows of all parts, A) the questions before any loop, after `n` iterations of each, and after all."""
     made: dict[str, list[np.ndarray]] = {}
     for number in range(len(parts)):
-        fresh, fixed = (open_run(out / f"part{number}" / loop) for loop in LOOPS)
-        made.setdefault("start", []).append(fresh.assignment(0))
-        made.setdefault("fresh", []).append(fresh.assignment(n))
-        made.setdefault("fixed", []).append(fixed.assignment(n))
-        if fixed.n_finished > n:
-            made.setdefault("longer", []).append(fixed.assignment())
+        for loop in loops:
+            run = open_run(out / f"part{number}" / loop)
+            if loop == "fresh":
+                made.setdefault("start", []).append(run.assignment(0))
+            made.setdefault(loop, []).append(run.assignment(n))
+            if run.n_finished > n:
+                made.setdefault("longer", []).append(run.assignment())
     return {name: np.concatenate(of_parts) for name, of_parts in made.items()}
 
 
@@ -85,7 +87,7 @@ def audit(
     path, rows = out / "audits.json", np.concatenate(parts)
     kept = read_json(path) if path.exists() else {}
     groups = np.unique(pool.groups[rows], return_inverse=True)[1]
-    sets = sets_of(out, parts, n)
+    sets = sets_of(out, parts, options.loops, n)
     with progress("audit", len(sets) * len(options.filters), "audits") as advance:
         for name in options.filters:
             for label, columns in sets.items():
@@ -120,12 +122,12 @@ def compared(hits: dict[str, list[float]], groups: np.ndarray, part: np.ndarray)
     return told
 
 
-def seconds_of(out: Path, n_parts: int, schedule: str) -> dict[str, dict[str, float]]:
+def seconds_of(out: Path, n_parts: int, loops: list[str], schedule: str) -> dict[str, dict[str, float]]:
     """By loop: CPU seconds a run of the schedule and in all; an iteration of the last phase, first turns and later."""
     sizes = [n for _, n in parse_schedule(schedule)]
     first, total = sum(sizes[:-1]) + 1, sum(sizes)
     made: dict[str, dict[str, float]] = {}
-    for loop in LOOPS:
+    for loop in loops:
         lines = [line for i in range(n_parts) for _, line in read_jsonl(out / f"part{i}" / loop / "cpu.jsonl")]
         at = np.array([line["iteration"] for line in lines])
         cpu = np.array([line["cpu_seconds"] for line in lines])
@@ -149,7 +151,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="parts, each with a seed of its own")
     parser.add_argument("--schedule", default="mlp:20,ensemble:15")
     parser.add_argument("--more", type=int, default=0, help="iterations of `fixed` beyond the schedule")
-    parser.add_argument("--only", nargs="+", choices=LOOPS, help="these loops, and no audits")
+    parser.add_argument("--loops", nargs="+", choices=LOOPS, default=["fresh", "fixed"], help="`fresh` among them")
+    parser.add_argument("--only", nargs="+", type=int, metavar="PART", help="these parts, and no audits")
     parser.add_argument("--filters", nargs="+", default=["ngrams", "chars", "fasttext", "mlp", "bow", "ensemble"])
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--audit-seeds", type=int, default=1)
@@ -157,13 +160,13 @@ def main() -> None:
     options = parser.parse_args()
     pool = CandidatePool.open(options.pool)
     parts = parts_of(pool, options.contexts, options.seeds)
-    for loop in options.only or LOOPS:
-        for number, rows in enumerate(parts):
-            path = options.out / f"part{number}"
-            if not (path / "pool").exists():
-                pool.save(path / "pool", rows=rows)
+    for number in range(len(parts)) if options.only is None else options.only:
+        path = options.out / f"part{number}"
+        if not (path / "pool").exists():
+            pool.save(path / "pool", rows=parts[number])
+        for loop in options.loops:
             filter_part(path, loop, options.schedule, options.more, number)
-    if not options.only:
+    if options.only is None:
         tell(pool, parts, options)
 
 
@@ -173,12 +176,12 @@ def tell(pool: CandidatePool, parts: list[np.ndarray], options: argparse.Namespa
     hits = audit(pool, options.out, parts, n, options)
     groups = np.unique(pool.groups[np.concatenate(parts)], return_inverse=True)[1]
     part = np.repeat(np.arange(len(parts)), [len(rows) for rows in parts])
-    found, seconds = compared(hits, groups, part), seconds_of(options.out, len(parts), options.schedule)
+    found, seconds = compared(hits, groups, part), seconds_of(options.out, len(parts), options.loops, options.schedule)
     for line in found:
         less = "".join(f"{100 * line[name]:7.1f}" for name in ("less_fresh", "less_low", "less_high") if name in line)
         over = "".join(f"{100 * line[name]:7.1f}" for name in ("parts_low", "parts_high") if name in line)
         accuracy = "".join(f"{100 * line[name]:6.1f}" for name in ("accuracy", "low", "high"))
-        print(f"{line['filter']:10} {line['set']:8}{accuracy}   {less}   {over}")
+        print(f"{line['filter']:10} {line['set']:11}{accuracy}   {less}   {over}")
     for loop, of_loop in seconds.items():
         print(loop, "  ".join(f"{name} {value:.1f}" for name, value in of_loop.items()))
     if options.json:

@@ -13,7 +13,6 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, Network, PerplexityMLP, PosLSTM
 from swag_af.filters.neural import NeuralFilter
 from swag_af.filters.sequences import Sequences
-from swag_af.nn.threads import alike
 
 
 @dataclass(kw_only=True)
@@ -32,7 +31,7 @@ class MLPFilter(NeuralFilter):
     @property
     def threads_alike(self) -> int:
         """One where half a layer's outputs may not fill whole vectors."""
-        return threads_alike(self.width)
+        return super().threads_alike if fills_vectors(self.width) else 1
 
     def make_network(self, view: View, sequences: Sequences) -> Network:
         """A `PerplexityMLP` that standardises by the fitted candidates."""
@@ -90,7 +89,7 @@ class EnsembleFilter(NeuralFilter):
     @property
     def threads_alike(self) -> int:
         """As of the MLP, for both widths."""
-        return threads_alike(self.width, self.mlp_width)
+        return super().threads_alike if fills_vectors(self.width, self.mlp_width) else 1
 
     def make_network(self, view: View, sequences: Sequences) -> Network:
         """An `Ensemble` of the four."""
@@ -103,9 +102,9 @@ class EnsembleFilter(NeuralFilter):
         return Ensemble(members, self.width)
 
 
-def threads_alike(*widths: int) -> int:
-    """How many threads give the bits of one in layers of SELU units (`swag_af.nn.threads`)."""
-    return alike() if all(width % (2 * _VECTOR) == 0 for width in widths) else 1
+def fills_vectors(*widths: int) -> bool:
+    """Whether halves of layers of SELU units do: what two threads need to have the bits of one (`nn.threads`)."""
+    return all(width % (2 * _VECTOR) == 0 for width in widths)
 
 
 _VECTOR = 16

@@ -11,7 +11,7 @@ products; losses, weights and scores are fp32 everywhere.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import torch
@@ -22,7 +22,8 @@ from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
 from swag_af.filters.networks import Network
 from swag_af.filters.sequences import Sequences, sequences_of
-from swag_af.nn.device import mixed_precision, pick_device, seeded
+from swag_af.nn.device import Precision, mixed_precision, pick_device, seeded
+from swag_af.nn.products import multiply_in_bf16
 from swag_af.nn.threads import alike, team
 from swag_af.nn.training import Adam, batch_size, train_while_better
 
@@ -55,11 +56,19 @@ class FitSettings:
     """Epochs without improvement before the fit stops."""
     device: str = "auto"
     """`cpu`, `cuda`, or `auto`: cuda where there is one."""
+    precision: Precision = "auto"
+    """Products of the training; `auto`: bfloat16 on a GPU. On a CPU bfloat16 is faster where there are instructions for
+    it, as AMX. Scores are float32 always."""
 
     held_out_losses: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
     """After a fit: cross-entropy of the deciding head on the stopping rows, one number an epoch, in nats."""
 
     name: ClassVar[str]
+
+    @property
+    def threads_alike(self) -> int:
+        """Threads up to which a fit and its scores have the same bits, whatever their number."""
+        return min(alike(), alike(multiply_in_bf16)) if self.precision == "bfloat16" else alike()
 
     def check(self) -> None:
         """Raise InputError for a setting out of its range. Whether a GPU is there is seen where the fits are."""
@@ -79,7 +88,9 @@ def faults_of_fits(made: Any, *, counts: Sequence[str] = (), above: Sequence[str
     faults += [f"{name} must be above 0" for name in above if getattr(made, name) <= 0]
     faults += [] if 0 <= made.stopping_share < 1 else ["stopping_share must be from 0 to below 1"]
     known = made.device in ("auto", "cpu") or made.device.startswith("cuda")
-    return faults + ([] if known else [f"device {made.device} is none of auto, cpu, cuda"])
+    faults += [] if known else [f"device {made.device} is none of auto, cpu, cuda"]
+    known = made.precision in get_args(Precision)
+    return faults + ([] if known else [f"precision {made.precision} is none of {', '.join(get_args(Precision))}"])
 
 
 @dataclass(kw_only=True)
@@ -92,11 +103,6 @@ class NeuralFilter(FitSettings, ABC):
 
     requires: ClassVar[tuple[str, ...]] = ()
     reads_words: ClassVar[bool] = True
-
-    @property
-    def threads_alike(self) -> int:
-        """Threads up to which a fit and its scores have the same bits, whatever their number."""
-        return alike()
 
     @abstractmethod
     def make_network(self, view: View, sequences: Sequences) -> Network:
@@ -204,7 +210,7 @@ class NeuralFilter(FitSettings, ABC):
         def run_epoch() -> None:
             for rows in np.array_split(rng.permutation(train), n_batches):
                 network.zero_grad()
-                with mixed_precision(device):
+                with mixed_precision(device, self.precision):
                     logits = _logits(network, sequences, rows, n_assigned, device)
                 loss = torch.stack([cross_entropy(logit) for logit in logits.values()]).sum()
                 loss.backward()

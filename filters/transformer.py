@@ -10,7 +10,7 @@ import copy
 import itertools
 import math
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -32,7 +32,7 @@ from swag_af.filters.pretrained import (
     tokenized_pieces,
 )
 from swag_af.filters.strings import Inputs, check_inputs, pieces_of
-from swag_af.nn.device import mixed_precision, pick_device, seeded
+from swag_af.nn.device import Precision, mixed_precision, pick_device, seeded
 from swag_af.nn.pretrained import contents_of
 from swag_af.nn.training import Adam, batch_size, least_of, train_while_better
 
@@ -71,7 +71,7 @@ class TransformerFilter:
     """Epochs without improvement before the fit stops."""
     device: str = "auto"
     """`cpu`, `cuda`, or `auto`: cuda where there is one."""
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    precision: Precision = "auto"
     """Products of the training; `auto`: bfloat16 on a GPU. Scores are float32 always: bfloat16 rounds otherwise in a
     batch of another size, and a score must not depend on what else is scored."""
 
@@ -100,8 +100,6 @@ class TransformerFilter:
         faults += ["max_length must be 8 or more"] if self.max_length < 8 else []
         if faults:
             raise InputError(f"filter {self.name}: {', '.join(faults)}.")
-        if self.precision not in ("auto", "float32", "bfloat16"):
-            raise InputError(f"filter transformer: precision {self.precision!r} is none of auto, float32, bfloat16.")
         check_inputs(self.name, self.inputs)
         config = load_config(self.model, HEAD)
         return config, load_tokenizer(self.model, config, self.max_length)

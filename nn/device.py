@@ -2,10 +2,14 @@
 
 import contextlib
 from collections.abc import Iterator
+from typing import Literal
 
 import torch
 
 from swag_af.data.errors import InputError
+
+Precision = Literal["auto", "float32", "bfloat16"]
+"""Of products in training, as `mixed_precision` takes it."""
 
 
 def pick_device(name: str) -> torch.device:
@@ -20,7 +24,7 @@ def pick_device(name: str) -> torch.device:
         raise InputError(f"--device {name}: no device. There are cpu, cuda and auto.") from None
 
 
-def mixed_precision(device: torch.device, precision: str = "auto") -> contextlib.AbstractContextManager[object]:
+def mixed_precision(device: torch.device, precision: Precision = "auto") -> contextlib.AbstractContextManager[object]:
     """Products in bf16, which needs no scaling of losses; `auto`: on a GPU alone, and on a CPU nothing changes.
 
     For training alone: bf16 rounds otherwise in a batch of another size, and no score may depend on others in its

@@ -100,8 +100,9 @@ class Linear(nn.Linear):
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        ctx.save_for_backward(x, weight)
         ctx.kind = kind_of_products(x)
+        x, weight = x.detach().to(ctx.kind), weight.detach().to(ctx.kind)
+        ctx.save_for_backward(x, weight)
         return multiply(x, weight, bias, dtype=ctx.kind)
 
     @staticmethod
@@ -132,6 +133,11 @@ def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, dtype: to
         return _onednn(x.detach(), weight.detach(), None if bias is None else bias.detach())
     with torch.no_grad():
         return nn.functional.linear(x, weight, bias)
+
+
+def multiply_in_bf16(x: Tensor, weight: Tensor) -> Tensor:
+    """`multiply` with products in bf16, without a bias."""
+    return multiply(x, weight, dtype=torch.bfloat16)
 
 
 class PackedLinear:

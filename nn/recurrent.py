@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import torch
 
 from swag_af.nn import products
-from swag_af.nn.products import PackedLinear, filled_up, multiply
+from swag_af.nn.products import PackedLinear, multiply, round_number
 from swag_af.nn.threads import side_by_side
 
 
@@ -43,9 +43,10 @@ def lstm_max_pool(
     The gradient can be asked for once.
     """
     keep = torch.is_grad_enabled()
-    with torch.autocast(table.device.type, enabled=False):  # a recurrence adds up what bf16 rounds
-        table = table.to(torch.promote_types(table.dtype, torch.float32))
-        pooled: torch.Tensor = _LstmMaxPool.apply(table, weight, inputs, alive, mask, keep)
+    table = table.to(torch.promote_types(table.dtype, torch.float32))
+    kind = products.kind_of_products(table)
+    with torch.autocast(table.device.type, enabled=False):  # all but products: a recurrence adds up what bf16 rounds
+        pooled: torch.Tensor = _LstmMaxPool.apply(table, weight, inputs, alive, mask, kind, keep)
     return pooled
 
 
@@ -54,7 +55,8 @@ def lstm_outputs(table: torch.Tensor, weight: torch.Tensor, inputs: torch.Tensor
 
     The gradient can be asked for once.
     """
-    outputs: torch.Tensor = _LstmOutputs.apply(table, weight, inputs, alive, torch.is_grad_enabled())
+    kind = products.kind_of_products(table)
+    outputs: torch.Tensor = _LstmOutputs.apply(table, weight, inputs, alive, kind, torch.is_grad_enabled())
     return outputs
 
 
@@ -67,6 +69,7 @@ class _LstmMaxPool(torch.autograd.Function):
         inputs: torch.Tensor,
         alive: list[int],
         mask: torch.Tensor | None,
+        kind: torch.dtype,
         keep: bool,
     ) -> torch.Tensor:
         def read(part: slice) -> tuple[torch.Tensor, _States]:
@@ -78,12 +81,12 @@ class _LstmMaxPool(torch.autograd.Function):
                 torch.maximum(here, output, out=here)
 
             masked = None if mask is None else mask[part]
-            return pooled, _forward(table[part], own, inputs[part], alive, masked, keep, see)
+            return pooled, _forward(table[part], own, inputs[part], alive, masked, kind, keep, see)
 
         made = side_by_side([partial(read, part) for part in _parts(weight)])
         if keep:
             ctx.save_for_backward(weight, inputs, mask, *(one for pooled, states in made for one in (pooled, *states)))
-        ctx.alive, ctx.n_inputs = alive, table.shape[1]
+        ctx.alive, ctx.n_inputs, ctx.kind = alive, table.shape[1], kind
         return torch.cat([pooled for pooled, _ in made])
 
     @staticmethod
@@ -100,17 +103,24 @@ class _LstmMaxPool(torch.autograd.Function):
                 grad.addcmul_(above[:, :n], here)
 
             masked = None if mask is None else mask[part]
-            grad_gates, grad_weight = _through_time(add_to, ctx.alive, weight[part], masked, _States(*states))
+            grad_gates, grad_weight = _through_time(add_to, ctx.alive, weight[part], masked, _States(*states), ctx.kind)
             return _table_gradient(grad_gates, inputs[part], ctx.n_inputs), grad_weight
 
         made = side_by_side([partial(read_back, part, *own) for part, own in _dealt(weight, kept)])
-        return torch.cat([table for table, _ in made]), torch.cat([own for _, own in made]), None, None, None, None
+        by_table, by_weight = (torch.cat(parts) for parts in zip(*made, strict=True))
+        return by_table, by_weight, None, None, None, None, None
 
 
 class _LstmOutputs(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, table: torch.Tensor, weight: torch.Tensor, inputs: torch.Tensor, alive: list[int], keep: bool
+        ctx: Any,
+        table: torch.Tensor,
+        weight: torch.Tensor,
+        inputs: torch.Tensor,
+        alive: list[int],
+        kind: torch.dtype,
+        keep: bool,
     ) -> torch.Tensor:
         made = table.new_empty(len(weight), inputs.shape[1], weight.shape[1])
 
@@ -118,12 +128,12 @@ class _LstmOutputs(torch.autograd.Function):
             def see(begin: int, output: torch.Tensor) -> None:
                 made[part, begin : begin + output.shape[1]] = output
 
-            return _forward(table[part], weight[part], inputs[part], alive, None, keep, see)
+            return _forward(table[part], weight[part], inputs[part], alive, None, kind, keep, see)
 
         kept = side_by_side([partial(read, part) for part in _parts(weight)])
         if keep:
             ctx.save_for_backward(weight, inputs, *(one for states in kept for one in states))
-        ctx.alive, ctx.n_inputs = alive, table.shape[1]
+        ctx.alive, ctx.n_inputs, ctx.kind = alive, table.shape[1], kind
         return made
 
     @staticmethod
@@ -135,11 +145,12 @@ class _LstmOutputs(torch.autograd.Function):
             def add_to(grad: torch.Tensor, now: slice, work: torch.Tensor) -> None:
                 grad += grad_outputs[part, now]
 
-            grad_gates, grad_weight = _through_time(add_to, ctx.alive, weight[part], None, _States(*states))
+            grad_gates, grad_weight = _through_time(add_to, ctx.alive, weight[part], None, _States(*states), ctx.kind)
             return _table_gradient(grad_gates, inputs[part], ctx.n_inputs), grad_weight
 
         made = side_by_side([partial(read_back, part, *own) for part, own in _dealt(weight, kept)])
-        return torch.cat([table for table, _ in made]), torch.cat([own for _, own in made]), None, None, None
+        by_table, by_weight = (torch.cat(parts) for parts in zip(*made, strict=True))
+        return by_table, by_weight, None, None, None, None
 
 
 def _parts(weight: torch.Tensor) -> list[slice]:
@@ -158,7 +169,7 @@ class _States(NamedTuple):
     """What a pass forward leaves for the one back; of a single step where no gradient is asked for."""
 
     gates: torch.Tensor
-    """(d, M, 4H) after their activations."""
+    """(d, M or more, 4H) after their activations; where a gradient is asked for, zeros follow, up to `_later`'s end."""
     cells: torch.Tensor
     """(d, M, H)"""
     squashed: torch.Tensor
@@ -173,6 +184,7 @@ def _forward(
     inputs: torch.Tensor,
     alive: list[int],
     mask: torch.Tensor | None,
+    kind: torch.dtype,
     keep: bool,
     see: Callable[[int, torch.Tensor], None],
 ) -> _States:
@@ -180,12 +192,14 @@ def _forward(
     d, hidden, _ = weight.shape
     rows = _doubled_update(table).flatten(0, 1)  # (d * Q, 4H)
     index = inputs + table.shape[1] * torch.arange(d, device=inputs.device)[:, None]  # (d, M)
-    add_recurrent = _product_added(_doubled_update(weight), rows=alive[0])
+    add_recurrent = _product_added(_doubled_update(weight), kind, rows=alive[0])
     size = inputs.shape[1] if keep else alive[0]
-    gates = table.new_empty(d, size, 4 * hidden)
+    gates = table.new_empty(d, _later(alive).stop if keep else size, 4 * hidden)
+    gates[:, size:] = 0
     cells, squashed, outputs = (table.new_empty(d, size, hidden) for _ in range(3))
     if keep:
-        torch.index_select(rows, 0, index.flatten(), out=gates.view(-1, 4 * hidden))
+        for own, names in zip(gates, index, strict=True):
+            torch.index_select(rows, 0, names, out=own[:size])
     begin = last = 0
     for step, n in enumerate(alive):
         now = slice(begin, begin + n) if keep else slice(0, n)
@@ -226,6 +240,7 @@ def _through_time(
     weight: torch.Tensor,
     mask: torch.Tensor | None,
     states: _States,
+    kind: torch.dtype,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(d, M, 4H) gradient below the gates' activations, written over them, and (d, H, 4H) of `weight`.
 
@@ -233,11 +248,11 @@ def _through_time(
     """
     gates, cells, squashed, outputs = states
     d, hidden, _ = weight.shape
-    set_recurrent = _product_set(weight, rows=alive[0])
+    set_recurrent = _product_set(weight, kind, rows=alive[0])
     grad_output = gates.new_zeros(d, alive[0], hidden)  # from the step after; rows that ended hold 0
     grad_cell = torch.zeros_like(grad_output)
     work = gates.new_empty(d, alive[0], 3 * hidden)
-    end = gates.shape[1]
+    end = size = cells.shape[1]
     for step in range(len(alive) - 1, -1, -1):
         n = alive[step]
         now = slice(end - n, end)
@@ -263,15 +278,15 @@ def _through_time(
         if step:
             set_recurrent(grad, gates, now)
         end -= n
-    return gates, _weight_gradient(outputs, gates, alive)
+    return gates[:, :size], _weight_gradient(outputs, gates, alive, kind)
 
 
 _Product = Callable[[torch.Tensor, torch.Tensor, slice], None]
 
 
-def _product_added(weight: torch.Tensor, rows: int) -> _Product:
+def _product_added(weight: torch.Tensor, kind: torch.dtype, rows: int) -> _Product:
     """Adds to gates (d, n, 4H) the product of `weight` (d, H, 4H) with the rows `before` of outputs (d, M, H)."""
-    packed = [] if products.is_launched(weight) else [PackedLinear(w.T, None, rows=rows) for w in weight]
+    packed = [] if products.is_launched(weight) else [PackedLinear(w.T, None, rows=rows, dtype=kind) for w in weight]
 
     def add(gate: torch.Tensor, outputs: torch.Tensor, before: slice) -> None:
         if not packed:
@@ -282,9 +297,9 @@ def _product_added(weight: torch.Tensor, rows: int) -> _Product:
     return add
 
 
-def _product_set(weight: torch.Tensor, rows: int) -> _Product:
+def _product_set(weight: torch.Tensor, kind: torch.dtype, rows: int) -> _Product:
     """Writes to gradients (d, n, H) the product of `weight` (d, H, 4H) with the rows `now` of gates (d, M, 4H)."""
-    packed = [] if products.is_launched(weight) else [PackedLinear(w, None, rows=rows) for w in weight]
+    packed = [] if products.is_launched(weight) else [PackedLinear(w, None, rows=rows, dtype=kind) for w in weight]
     back = weight.transpose(1, 2)
 
     def put(grad: torch.Tensor, gates: torch.Tensor, now: slice) -> None:
@@ -305,19 +320,26 @@ def _product(product: PackedLinear, table: torch.Tensor, rows: slice) -> torch.T
     return product(table[rows.start : rows.start + -(-n // 16) * 16])[:n]
 
 
-def _weight_gradient(outputs: torch.Tensor, grad_gates: torch.Tensor, alive: list[int]) -> torch.Tensor:
-    """(d, H, 4H): each step's outputs times the gradient of the gates a step later, all steps in one product."""
+def _weight_gradient(
+    outputs: torch.Tensor, grad_gates: torch.Tensor, alive: list[int], kind: torch.dtype
+) -> torch.Tensor:
+    """(d, H, 4H): each step's outputs times the gradient of the gates a step later, all steps in one product. Zeros
+    follow the gates, up to `_later`'s end."""
     if len(alive) == 1:  # no kernel multiplies no rows
         return outputs.new_zeros(len(outputs), outputs.shape[2], grad_gates.shape[2])
     begins = [0, *accumulate(alive)]
-    before = torch.cat([torch.arange(begin, begin + n) for begin, n in zip(begins, alive[1:], strict=False)])
-    before = before.to(outputs.device)
+    later = _later(alive)
+    n_more = later.stop - begins[-1]  # their gradients are zeros: any outputs do
+    before = [torch.arange(begin, begin + n) for begin, n in zip(begins, alive[1:], strict=False)]
+    index = torch.cat([*before, torch.zeros(n_more, dtype=torch.long)]).to(outputs.device)
     return torch.stack(
-        [
-            multiply(filled_up(output[before]).T, filled_up(grad[alive[0] :]).T)
-            for output, grad in zip(outputs, grad_gates, strict=True)
-        ]
+        [multiply(output[index].T, grad[later].T, dtype=kind) for output, grad in zip(outputs, grad_gates, strict=True)]
     )
+
+
+def _later(alive: list[int]) -> slice:
+    """The places of all steps but the first, and so many more that there is a `round_number` of them."""
+    return slice(alive[0], alive[0] + round_number(sum(alive[1:])))
 
 
 def _doubled_update(gates: torch.Tensor) -> torch.Tensor:

@@ -31,7 +31,7 @@ from swag_af.filters.pairs.texts import BLANK, Pairs, Texts, pairs_of_texts, pai
 from swag_af.filters.pairs.vectors import open_vectors
 from swag_af.filters.strings import check_inputs
 from swag_af.nn.device import mixed_precision, pick_device, seeded
-from swag_af.nn.threads import alike, team
+from swag_af.nn.threads import team
 from swag_af.nn.training import Adam, batch_size, train_while_better
 
 
@@ -73,11 +73,6 @@ class PairFilter(FitSettings, ABC):
     @abstractmethod
     def make_network(self, words: WordTable, n_outputs: int) -> PairNetwork:
         """A fresh network on that table; torch's generator is seeded."""
-
-    @property
-    def threads_alike(self) -> int:
-        """Threads up to which a fit and its scores have the same bits, whatever their number."""
-        return alike()
 
     def check(self) -> None:
         """Raise InputError when a setting is out of range or the file of vectors cannot be read."""
@@ -227,7 +222,7 @@ class PairFilter(FitSettings, ABC):
         n_batches = max(1, round(len(order) / batch_size(len(order), self.batch_contexts)))
         for rows in np.array_split(order, n_batches):
             network.zero_grad()
-            with mixed_precision(device):
+            with mixed_precision(device, self.precision):
                 logits, targets = reader.logits(network, rows, device)
             F.cross_entropy(logits.float(), targets).backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_gradient_norm)

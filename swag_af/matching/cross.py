@@ -9,7 +9,7 @@ Letters: `n` queries, `m` responses, `b` pairs of a batch.
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ from swag_af.filters.pretrained import (
     tokenized,
 )
 from swag_af.matching.contract import SHARE_TRUE, training_pairs
-from swag_af.nn.device import mixed_precision, pick_device, seeded
+from swag_af.nn.device import Precision, mixed_precision, pick_device, seeded
 from swag_af.nn.pretrained import contents_of
 from swag_af.nn.training import Adam, train_while_better
 
@@ -70,7 +70,7 @@ class CrossEncoder:
     """Epochs without improvement before training stops."""
     device: str = "auto"
     """`cpu`, `cuda`, or `auto`: cuda where there is one."""
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    precision: Precision = "auto"
     """Products of the training; `auto`: bfloat16 on a GPU. Scores are float32 always, since none may depend on what
     else is scored."""
 

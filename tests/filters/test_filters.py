@@ -24,6 +24,7 @@ from swag_af.data.splits import named_groups
 from swag_af.filters import ContractError, check_filter, filter_names, make_filter
 from swag_af.filters import sequences as sequences_module
 from swag_af.filters.contract import Filter, check_is_filter
+from swag_af.filters.members import CNNFilter
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, PosLSTM
 from swag_af.filters.neural import NeuralFilter, cross_entropy, stopping_size, stopping_split
 from swag_af.filters.registry import REGISTRY
@@ -340,18 +341,21 @@ ONCE = {"max_epochs": 1, "device": "cpu"}
 """One pass over so broad a pool has steps enough to differ in a bit."""
 WIDE = ONCE | {"width": 512, "mlp_width": 512}
 BROAD = dict.fromkeys(("mlp", "bow", "cnn", "poslstm"), ONCE) | {"ensemble": WIDE, "chars": {}, "ngrams": {}}
+ROUNDED = {"precision": "bfloat16"}
 
 
-@pytest.mark.parametrize("name", sorted(BROAD))
-def test_two_threads_give_the_bits_of_those_that_decide(name, broad_pool, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "more"), [*((name, {}) for name in sorted(BROAD)), ("cnn", ROUNDED), ("ensemble", ROUNDED)]
+)
+def test_two_threads_give_the_bits_of_those_that_decide(name, more, broad_pool, monkeypatch):
     """Of one, where this processor's products have the same bits by two; whoever else uses the cores."""
     rows, columns = np.arange(300), np.tile(np.arange(10), (300, 1))
     with threads_module.threads(2):
-        deciding = deciding_threads([make_filter(name, **BROAD[name])])
+        deciding = deciding_threads([make_filter(name, **BROAD[name] | more)])
     scores = []
     for n, free in ((deciding, 8.0), (2, 8.0), (2, 0.0)):
         monkeypatch.setattr(threads_module._LOAD, "free_cores", lambda free=free: free)
-        one = make_filter(name, **BROAD[name])
+        one = make_filter(name, **BROAD[name] | more)
         with threads_module.threads(n):
             one.fit(broad_pool.view(rows[:260], columns[:260]), rng=np.random.default_rng(3))
             scores.append(one.score(broad_pool.view(rows, columns)).tobytes())
@@ -497,7 +501,43 @@ def test_on_a_cpu_all_is_fp32(plain_pool, monkeypatch):
     assert kinds == {torch.float32}
 
 
-def test_gradients_in_mixed_precision_are_those_of_fp32_but_for_rounding(plain_pool):
+def test_two_threads_are_tried_in_the_products_that_a_fit_has(monkeypatch):
+    monkeypatch.setattr(threads_module, "_is_alike", lambda product: product is not products.multiply_in_bf16)
+    with threads_module.threads(2):
+        for name in ("cnn", "mlp", "ensemble"):
+            assert make_filter(name).threads_alike == 2
+            assert make_filter(name, precision="bfloat16").threads_alike == 1
+
+
+@pytest.mark.parametrize("by_instruction", [True, False])
+@pytest.mark.parametrize("name", ["cnn", "poslstm", "ensemble"])
+def test_a_fit_in_bf16_learns_as_one_in_fp32_does_and_is_the_same_twice(name, by_instruction, plain_pool, monkeypatch):
+    if by_instruction and not products.has_bf16():
+        pytest.skip("this processor has no bf16 products")
+    monkeypatch.setattr(products, "has_bf16", lambda: by_instruction)
+    train, test = halves(plain_pool)
+    scores = []
+    for precision in ("float32", "bfloat16", "bfloat16"):
+        filter = make_filter(name, **SETTINGS[name] | {"precision": precision})
+        filter.fit(train, rng=np.random.default_rng(0))
+        scores.append(filter.score(test))
+        assert all(weight.dtype == torch.float32 for weight in filter._network.parameters())
+    exact, rounded, again = scores
+    assert np.array_equal(rounded, again)
+    assert not np.array_equal(exact, rounded)
+    assert np.corrcoef(exact.ravel(), rounded.ravel())[0, 1] > 0.98
+
+
+def test_an_unknown_precision_is_refused():
+    with pytest.raises(InputError, match="filter cnn: precision float16 is none of auto, float32, bfloat16"):
+        CNNFilter(precision="float16").check()
+
+
+@pytest.mark.parametrize("by_instruction", [True, False])
+def test_gradients_in_mixed_precision_are_those_of_fp32_but_for_rounding(plain_pool, by_instruction, monkeypatch):
+    if by_instruction and not products.has_bf16():
+        pytest.skip("this processor has no bf16 products")
+    monkeypatch.setattr(products, "has_bf16", lambda: by_instruction)
     train, _ = halves(plain_pool)
     filter = make_filter("ensemble", **SETTINGS["ensemble"])
     sequences = filter._read(train)
@@ -630,6 +670,28 @@ def test_the_lstm_and_its_gradient_equal_the_slow_twin(masked, n_threads, launch
     torch.testing.assert_close(fast_grads, slow_grads)
     with torch.inference_mode(), threads_module.threads(n_threads):
         torch.testing.assert_close(lstm_max_pool(table, weight, inputs, alive, mask), slow)
+
+
+def test_in_bf16_the_lstm_multiplies_what_is_rounded_and_adds_up_in_fp32():
+    """Each product is a rounded one; a slow twin whose weights and outputs are exact in bf16 differs by no more."""
+    if not products.has_bf16():
+        pytest.skip("this processor has no bf16 products")
+    rng, b, hidden, n_inputs = np.random.default_rng(0), 40, 64, 11
+    lengths = falling_lengths(rng, b, 9)
+    alive = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
+    inputs = torch.from_numpy(rng.integers(0, n_inputs, (2, sum(alive))))
+    table = torch.from_numpy(rng.normal(size=(2, n_inputs, 4 * hidden)).astype(np.float32)).requires_grad_()
+    weight = torch.from_numpy(rng.normal(size=(2, hidden, 4 * hidden)).astype(np.float32) / 8).requires_grad_()
+    outer = torch.from_numpy(rng.normal(size=(2, b, hidden)).astype(np.float32))
+    made = []
+    for enabled in (False, True):
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            pooled = lstm_max_pool(table, weight, inputs, alive, None)
+        made.append([pooled.detach(), *torch.autograd.grad((pooled * outer).sum(), (table, weight))])
+    for exact, rounded in zip(*made, strict=True):
+        assert rounded.dtype == torch.float32
+        assert not torch.equal(exact, rounded)
+        assert float(F.cosine_similarity(exact.flatten(), rounded.flatten(), dim=0)) > 0.999
 
 
 @pytest.mark.parametrize("b", [163, 166])
