@@ -11,8 +11,8 @@ Reading order (each file or folder imports only those named before it):
     percent     shares in sentences: per cent, their intervals, and their differences in points
     cache       the folder for what may be had again
     urls        addresses in object stores, the folders that stand for them, and commands to paste
-    files       atomic writes, readers with good errors
-    logs        files of a line an event, whose last line may be cut short
+    replacing   files and folders that are whole or not there: written aside and renamed
+    files       readers with good errors, logs, writers of texts, JSON and arrays
     manifests   what folders of ours say of themselves: manifests, hashes
     own_code    classes and functions of others: what tells them, their edits and their arguments apart
     contracts   classes of others: what the checkers of contracts share

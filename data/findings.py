@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.files import write_jsonl
+from swag_af.data.files import read_log, write_jsonl
 from swag_af.data.locks import alone
-from swag_af.data.logs import read_log
 from swag_af.data.records import parse_record
 
 AUDITS = "audits.jsonl"

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import MOST_TOLD, FormatError, InputError
-from swag_af.data.files import check_output, check_there, plain, read_json, remove_leftovers, write_json
+from swag_af.data.files import plain, read_json, write_json
 from swag_af.data.records import MANIFESTS, check_record
+from swag_af.data.replacing import check_output, check_there, remove_leftovers
 from swag_af.data.urls import command
 
 FORMAT = 1

@@ -22,12 +22,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_array, remove_leftovers, write_array, write_jsonl
-from swag_af.data.logs import mend_log, read_log
+from swag_af.data.files import mend_log, read_array, read_log, write_array, write_jsonl
 from swag_af.data.manifests import MANIFEST, check_same, read_manifest, write_manifest
 from swag_af.data.pool.assignments import apply_changes, check_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import FilteredRun, MatchedRun, Matching, check_record, parse_record
+from swag_af.data.replacing import remove_leftovers
 from swag_af.data.urls import ROOTS, command, is_url, link
 
 BEGUN = ("pool", "start.npy")

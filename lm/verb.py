@@ -20,7 +20,6 @@ from swag_af.data.captions.context_set import dropped_path_of, read_contexts, re
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError, takes_options
-from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.folds import FoldMap
 from swag_af.data.locks import alone
 from swag_af.data.manifests import (
@@ -44,6 +43,7 @@ from swag_af.data.pool.folder import (
 )
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
+from swag_af.data.replacing import remove, remove_leftovers
 from swag_af.data.scale import run_blocks, share
 from swag_af.data.stores.opened import refresh
 from swag_af.data.tags import Tagger, load_tagger

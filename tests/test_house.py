@@ -175,7 +175,7 @@ def test_nothing_is_imported_that_only_developers_have() -> None:
 
 
 def removals_in(path: Path) -> list[str]:
-    """Every place in a file that deletes or renames files by another way than `swag_af.data.files`."""
+    """Every place in a file that deletes or renames files by another way than `swag_af.data.replacing`."""
     names = {"unlink", "rmdir", "rmtree", "removedirs", "rename", "renames"}
     own = {("os", "remove"), ("os", "replace"), ("shutil", "move")}
     return [
@@ -187,9 +187,9 @@ def removals_in(path: Path) -> list[str]:
 
 def test_files_are_removed_in_one_place_which_tells_stores() -> None:
     """Elsewhere a store would not hear of it, and would give the file back (docs/STORES.md)."""
-    ours = ("swag_af.data.files", "swag_af.data.locks", "swag_af.data.stores.")
+    ours = ("swag_af.data.replacing", "swag_af.data.locks", "swag_af.data.stores.")
     assert not [at for name, path in MODULES.items() if not name.startswith(ours) for at in removals_in(path)]
-    assert removals_in(MODULES["swag_af.data.files"])
+    assert removals_in(MODULES["swag_af.data.replacing"])
 
 
 def test_every_folder_is_installed() -> None:

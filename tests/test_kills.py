@@ -27,7 +27,7 @@ from swag_af.cli.baselines import run_baselines
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
 from swag_af.cli.verifying import verify_agreement
-from swag_af.data import files
+from swag_af.data import replacing
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.readers import caption_rows
 from swag_af.data.captions.verb import contexts
@@ -123,12 +123,12 @@ class Case:
 def operations_of(run: Callable[[Path], object], root: Path, *, kill_at: int | None = None) -> list[str]:
     """Run the verb, perhaps to be killed; the operations it came to."""
     WATCH.root, WATCH.kill_at, WATCH.operations = f"{root}/", kill_at, []
-    is_alive = files._is_alive
+    is_alive = replacing._is_alive
     try:
         with pytest.MonkeyPatch.context() as patch:
             if kill_at is not None:
                 patch.setattr(os, "getpid", lambda: DEAD)  # its temporary files are those of a process that has ended
-                patch.setattr(files, "_is_alive", lambda process: process == DEAD or is_alive(process))  # not yet
+                patch.setattr(replacing, "_is_alive", lambda process: process == DEAD or is_alive(process))  # not yet
             run(root)
     except Killed:
         pass

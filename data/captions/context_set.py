@@ -15,11 +15,12 @@ import numpy as np
 from swag_af.data.captions.drops import drop_report, drop_table
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import FormatError, InputError, several
-from swag_af.data.files import read_json, read_jsonl, replacing_all, write_json, write_jsonl, write_text
+from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl, write_text
 from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.manifests import FORMAT, check_manifest, sha256_file
 from swag_af.data.progress import note
 from swag_af.data.records import PairCounts, check_record, parse_record
+from swag_af.data.replacing import replacing_all
 from swag_af.data.splits import (
     FEW_TOGETHER,
     MOST_TOGETHER,

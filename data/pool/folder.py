@@ -27,19 +27,17 @@ from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.files import (
     Lines,
-    move,
     parse_json,
     read_array,
     read_json,
     read_jsonl,
-    remove_leftovers,
-    replacing,
     write_array,
     write_json,
     write_jsonl,
 )
 from swag_af.data.manifests import MANIFEST, read_manifest, sha256_file, sha256_json, write_manifest
 from swag_af.data.records import FinishedShard, check_record, parse_record
+from swag_af.data.replacing import move, remove_leftovers, replacing
 from swag_af.data.tags import TAGS
 from swag_af.data.vocabulary import Vocabulary
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError, several
-from swag_af.data.files import replacing, write_array, write_json
+from swag_af.data.files import write_array, write_json
 from swag_af.data.manifests import MANIFEST, check_replaceable, read_manifest, sha256_json
 from swag_af.data.pool.assignments import check_candidates
 from swag_af.data.pool.folder import (
@@ -40,6 +40,7 @@ from swag_af.data.pool.view import View
 from swag_af.data.progress import progress
 from swag_af.data.records import PoolManifest, check_record
 from swag_af.data.registry import Registry
+from swag_af.data.replacing import replacing
 from swag_af.data.urls import command, is_url, link
 from swag_af.data.vocabulary import Vocabulary
 

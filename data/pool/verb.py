@@ -22,7 +22,6 @@ from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line, several, takes_options
-from swag_af.data.files import check_output, remove, replacing
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable, sha256_file
@@ -44,6 +43,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.rows import NO_FOLD, EmptyRowError, Ids, Row, RowMaker, ShortRowError
 from swag_af.data.pool.spool import Known, Spool, write_shards
 from swag_af.data.progress import Advance, progress
+from swag_af.data.replacing import check_output, remove, replacing
 from swag_af.data.sources import Source
 from swag_af.data.splits import deal
 from swag_af.data.tags import Tagger, load_tagger

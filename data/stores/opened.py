@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from swag_af.data.cache import cache_folder
 from swag_af.data.errors import InputError
-from swag_af.data.files import REMOVAL_WATCHERS, WATCHERS
+from swag_af.data.replacing import REMOVAL_WATCHERS, WATCHERS
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.urls import RECORDS_ONLY, ROOTS, is_url, normal_url, url_of, urls_in
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.engines.contract import Job, ResultT, cores_of
-from swag_af.data.files import WATCHERS
+from swag_af.data.replacing import WATCHERS
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.stores.opened import all_open, holder_of, local, opened
 from swag_af.data.urls import ROOTS

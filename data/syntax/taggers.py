@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.extras import install
-from swag_af.data.files import check_there
 from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree
+from swag_af.data.replacing import check_there
 from swag_af.data.syntax.english import rules as english
 from swag_af.data.syntax.english.rules import penn_tags
 from swag_af.data.syntax.english.universal import universal_tags

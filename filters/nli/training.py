@@ -16,12 +16,13 @@ import numpy as np
 import torch
 
 from swag_af.data.errors import InputError, several, takes_options
-from swag_af.data.files import check_output, read_json, remove, remove_leftovers, write_json, write_jsonl
+from swag_af.data.files import read_json, write_json, write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import made_by_others, sha256_file, sha256_json, write_manifest
 from swag_af.data.progress import progress
+from swag_af.data.replacing import check_output, remove, remove_leftovers
 from swag_af.data.splits import hold_aside
 from swag_af.data.urls import link
 from swag_af.filters.nli.folder import (

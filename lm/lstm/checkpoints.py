@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import FormatError, InputError, in_one_line
-from swag_af.data.files import read_json, remove_leftovers, replacing, write_json
+from swag_af.data.files import read_json, write_json
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.manifests import (
     MANIFEST,
@@ -28,6 +28,7 @@ from swag_af.data.manifests import (
     write_manifest,
 )
 from swag_af.data.records import parse_record
+from swag_af.data.replacing import remove_leftovers, replacing
 from swag_af.data.urls import command
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.network import BidirectionalLM

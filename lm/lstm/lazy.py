@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError, several
-from swag_af.data.files import changed
 from swag_af.data.folds import FoldMap
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, read_manifest
@@ -22,6 +21,7 @@ from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.records import LazyPlan, parse_record
+from swag_af.data.replacing import changed
 from swag_af.data.scale import run_blocks
 from swag_af.data.stores.opened import followed, mirror_of
 from swag_af.data.tokens import tokenize

@@ -20,7 +20,6 @@ from swag_af.auditing.storing import ABOUT, RECORDS, SavedAudit, check_out, chec
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import check_apart, check_output, remove
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO, ReadingOptions
@@ -28,6 +27,7 @@ from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import check_nothing_lost
 from swag_af.data.progress import progress
+from swag_af.data.replacing import check_apart, check_output, remove
 from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.prepare import place
 from swag_af.filters.registry import make_filter

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import check_apart, check_output, read_json, remove, write_json, write_jsonl, write_text
+from swag_af.data.files import read_json, write_json, write_jsonl, write_text
 from swag_af.data.manifests import check_made_by, check_manifest
 from swag_af.data.records import parse_record
+from swag_af.data.replacing import check_apart, check_output, remove
 from swag_af.diagnosing.diagnosis import check_begun, measure, recorded, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis

@@ -3,7 +3,8 @@
 from dataclasses import asdict
 
 from swag_af.data.errors import takes_options
-from swag_af.data.files import check_apart, check_output, write_json, write_text
+from swag_af.data.files import write_json, write_text
+from swag_af.data.replacing import check_apart, check_output
 from swag_af.data.urls import command, option_words
 from swag_af.reporting.text import table
 from swag_af.scoring.counting import CountCheck

@@ -16,12 +16,13 @@ from swag_af.data.captions.context_set import manifest_path_of, read_contexts, r
 from swag_af.data.context import phrase
 from swag_af.data.errors import FormatError, InputError, SwagAfError, several
 from swag_af.data.extras import install
-from swag_af.data.files import check_there, read_json, read_jsonl
+from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.findings import read_audits
 from swag_af.data.manifests import MANIFEST, an, check_manifest, read_manifest
 from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import parse_record
+from swag_af.data.replacing import check_there
 from swag_af.data.run import Run, open_run, verb_manifest
 from swag_af.data.sources import read_csv
 from swag_af.data.urls import command

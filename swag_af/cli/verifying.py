@@ -83,7 +83,8 @@ def verify_import(options: ImportOptions) -> None:
 
 def verify_agreement(options: AgreementOptions) -> None:
     """Print Table 2 of the paper next to the same figures for these verdicts."""
-    from swag_af.data.files import check_apart, check_output, write_json
+    from swag_af.data.files import write_json
+    from swag_af.data.replacing import check_apart, check_output
     from swag_af.judging.agreement import (
         ANY,
         INTERVALS,

@@ -22,9 +22,8 @@ from threading import RLock
 from typing import Any, BinaryIO, TypedDict
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import parse_json
+from swag_af.data.files import parse_json, whole_lines
 from swag_af.data.locks import seize
-from swag_af.data.logs import whole_lines
 from swag_af.data.manifests import FORMAT
 from swag_af.data.progress import note
 from swag_af.data.records import parse_record

@@ -21,7 +21,7 @@ import numpy as np
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, InputError, takes_options
-from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl
+from swag_af.data.files import read_json, write_json, write_jsonl
 from swag_af.data.manifests import (
     FORMAT,
     MANIFEST,
@@ -36,6 +36,7 @@ from swag_af.data.manifests import (
 )
 from swag_af.data.own_code import name_fault, source_of
 from swag_af.data.progress import progress
+from swag_af.data.replacing import check_output, remove
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.cautions import cautions_of, cautions_of_plan
 from swag_af.matching.contract import RELEVANCE, SIMILARITY

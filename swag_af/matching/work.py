@@ -22,9 +22,10 @@ import numpy as np
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, FormatError, InputError, several, told
-from swag_af.data.files import read_array, remove_leftovers, write_array
+from swag_af.data.files import read_array, write_array
 from swag_af.data.locks import alone
 from swag_af.data.progress import Advance
+from swag_af.data.replacing import remove_leftovers
 from swag_af.data.scale import run_blocks
 from swag_af.data.splits import numbered
 from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds_of

@@ -23,7 +23,7 @@ from swag_af.auditing.probes.probe import check_models
 from swag_af.auditing.storing import save_audit, saved_form
 from swag_af.auditing.tiers import WHOLE
 from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import read_array, read_json, remove, remove_leftovers, write_array
+from swag_af.data.files import read_array, read_json, write_array
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
@@ -40,6 +40,7 @@ from swag_af.data.manifests import (
 )
 from swag_af.data.own_code import source_of
 from swag_af.data.progress import note, progress
+from swag_af.data.replacing import remove, remove_leftovers
 from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.registry import REGISTRY, make_filter, parse_names
 from swag_af.pruning.aflite import AFLite

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import takes_options
-from swag_af.data.files import check_output, replacing, write_text
+from swag_af.data.files import write_text
 from swag_af.data.locks import alone
 from swag_af.data.manifests import check_replaceable, sha256_file, write_manifest
 from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
 from swag_af.data.progress import Advance, progress
+from swag_af.data.replacing import check_output, replacing
 from swag_af.data.run import open_run
 from swag_af.filters.registry import parse_names
 from swag_af.releasing.card import dataset_card

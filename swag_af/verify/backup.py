@@ -8,7 +8,7 @@ import sqlite3
 from contextlib import closing
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_apart, check_output, replacing
+from swag_af.data.replacing import check_apart, check_output, replacing
 from swag_af.verify.options import BackupOptions
 from swag_af.verify.store import open_store
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from swag_af.data.errors import InputError, several
-from swag_af.data.files import check_output, named_by, read_text, replacing
+from swag_af.data.files import named_by, read_text
 from swag_af.data.manifests import read_manifest
+from swag_af.data.replacing import check_output, replacing
 from swag_af.verify.options import InviteOptions
 from swag_af.verify.store import FOLDER, read_keys
 from swag_af.verify.web.security import ID_PATTERN, invitation

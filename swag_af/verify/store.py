@@ -19,9 +19,10 @@ from sqlalchemy import Connection, Engine, delete, insert, inspect, make_url, se
 from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, replacing
+from swag_af.data.files import read_json
 from swag_af.data.manifests import check_same, differences, read_manifest
 from swag_af.data.records import parse_record
+from swag_af.data.replacing import replacing
 from swag_af.data.urls import command
 from swag_af.judging.verdicts import Item, Verdict
 from swag_af.verify.schema import (

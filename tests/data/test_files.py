@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_af.data import files
+from swag_af.data import files, replacing
 from swag_af.data.errors import InputError
 
 
@@ -25,7 +25,7 @@ def names(folder: Path) -> list[str]:
 def test_an_exception_inside_replacing_leaves_the_old_file_and_no_temporary(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     files.write_text(path, "old")
-    with pytest.raises(RuntimeError), files.replacing(path) as temporary:
+    with pytest.raises(RuntimeError), replacing.replacing(path) as temporary:
         temporary.write_text("half")
         raise RuntimeError
     assert path.read_text() == "old"
@@ -35,7 +35,7 @@ def test_an_exception_inside_replacing_leaves_the_old_file_and_no_temporary(tmp_
 def test_an_exception_inside_replacing_leaves_the_old_folder_and_no_temporary(tmp_path: Path) -> None:
     path = tmp_path / "a"
     files.write_text(path / "inside", "old")
-    with pytest.raises(RuntimeError), files.replacing(path) as temporary:
+    with pytest.raises(RuntimeError), replacing.replacing(path) as temporary:
         files.write_text(temporary / "inside", "half")
         raise RuntimeError
     assert (path / "inside").read_text() == "old"
@@ -45,7 +45,7 @@ def test_an_exception_inside_replacing_leaves_the_old_folder_and_no_temporary(tm
 def test_a_folder_takes_the_place_of_the_old_one_whole(tmp_path: Path) -> None:
     path = tmp_path / "a"
     files.write_text(path / "old", "")
-    with files.replacing(path) as temporary:
+    with replacing.replacing(path) as temporary:
         files.write_text(temporary / "new", "")
     assert names(path) == ["new"]
     assert names(tmp_path) == ["a"]
@@ -61,7 +61,7 @@ def test_a_folder_that_cannot_be_renamed_leaves_the_old_one(tmp_path: Path, monk
             raise OSError(errno.ENOSPC, "full")
         rename(source, target)
 
-    with pytest.raises(OSError, match="full"), files.replacing(path) as temporary:
+    with pytest.raises(OSError, match="full"), replacing.replacing(path) as temporary:
         files.write_text(temporary / "new", "")
         monkeypatch.setattr(os, "replace", full)
     assert names(path) == ["old"]
@@ -88,7 +88,7 @@ def test_a_table_that_fails_half_way_leaves_the_old_one(tmp_path: Path) -> None:
 
 DEAD = 1 << 23
 """No process has this number: Linux stops at 1 << 22."""
-HERE = files.HOST
+HERE = replacing.HOST
 
 
 def test_leftovers_of_dead_processes_go_and_nothing_else(tmp_path: Path) -> None:
@@ -99,14 +99,14 @@ def test_leftovers_of_dead_processes_go_and_nothing_else(tmp_path: Path) -> None
     (tmp_path / f".b.{HERE}.{DEAD}.old.tmp").touch()
     (tmp_path / "c.tmp").touch()
     (tmp_path / ".hidden").touch()
-    files.remove_leftovers(tmp_path)
+    replacing.remove_leftovers(tmp_path)
     assert names(tmp_path) == [".hidden", "b", "c.tmp"]
 
 
 def test_a_folder_that_was_moved_aside_comes_back_where_nothing_took_its_place(tmp_path: Path) -> None:
     files.write_text(tmp_path / f".a.{HERE}.{DEAD}.old.tmp" / "inside", "old")
     (tmp_path / f".a.{HERE}.{DEAD}.tmp").mkdir()
-    files.remove_leftovers_of(tmp_path / "a")
+    replacing.remove_leftovers_of(tmp_path / "a")
     assert (tmp_path / "a" / "inside").read_text() == "old"
     assert names(tmp_path) == ["a"]
 
@@ -130,7 +130,7 @@ def test_a_folder_that_a_killed_run_had_moved_aside_is_there_for_whoever_looks_f
     place = tmp_path / moved
     place.rename(place.with_name(f".{place.name}.{HERE}.{DEAD}.old.tmp"))
     place.with_name(f".{place.name}.{HERE}.{DEAD}.tmp").mkdir()
-    files.check_there(tmp_path / wanted)
+    replacing.check_there(tmp_path / wanted)
     assert (tmp_path / "runs" / "a" / "inside").read_text() == "old"
 
 
@@ -141,17 +141,17 @@ def test_a_folder_that_may_be_moved_aside_by_a_run_at_work_is_named(mark: str, t
     for name in (f".b.{mark}.old.tmp", f".a.b.{mark}.old.tmp", f".a.{mark}.tmp"):
         (tmp_path / name).mkdir()
     with pytest.raises(InputError) as raised:
-        files.check_there(tmp_path / "a" / "inside", "no such file. Check the path.")
+        replacing.check_there(tmp_path / "a" / "inside", "no such file. Check the path.")
     assert str(raised.value) == (
         f"{tmp_path / 'a' / 'inside'}: no such file. Check the path. {old} was there before a run began to replace it: "
         "rename it if none is at work."
     )
     assert old.exists()
     with pytest.raises(InputError, match=r"c: no such file or folder\. Check the path\.$"):
-        files.check_there(tmp_path / "c")
+        replacing.check_there(tmp_path / "c")
     for odd in ("c\0", "c\ud800"):
         with pytest.raises(InputError, match="no such file or folder"):
-            files.check_there(tmp_path / odd)
+            replacing.check_there(tmp_path / odd)
 
 
 def test_leftovers_of_one_target_go_and_those_of_others_stay(tmp_path: Path) -> None:
@@ -161,19 +161,19 @@ def test_leftovers_of_one_target_go_and_those_of_others_stay(tmp_path: Path) -> 
     others = [f".b.a.txt.{mark}", f"..a.txt.{mark}", f".a.{mark}", f".a.txt.not-{HERE}.{DEAD}.tmp"]
     for name in others:
         (tmp_path / name).touch()
-    files.check_output(tmp_path / "a.txt")
+    replacing.check_output(tmp_path / "a.txt")
     assert names(tmp_path) == sorted([*others, f".a.txt.{HERE}.{os.getpid()}.tmp"])
 
 
 def write_pair(folder: Path, text: str) -> None:
-    with files.replacing_all(folder / "beside", folder / "commit") as temporaries:
+    with replacing.replacing_all(folder / "beside", folder / "commit") as temporaries:
         for temporary in temporaries:
             files.write_text(temporary, text)
 
 
 def test_an_exception_inside_replacing_all_leaves_every_old_file_and_no_temporary(tmp_path: Path) -> None:
     write_pair(tmp_path, "old")
-    with pytest.raises(RuntimeError), files.replacing_all(tmp_path / "beside", tmp_path / "commit") as temporaries:
+    with pytest.raises(RuntimeError), replacing.replacing_all(tmp_path / "beside", tmp_path / "commit") as temporaries:
         temporaries[0].write_text("half")
         raise RuntimeError
     assert [(tmp_path / name).read_text() for name in names(tmp_path)] == ["old", "old"]
@@ -191,11 +191,15 @@ def test_an_error_between_the_renames_leaves_a_set_that_the_next_run_knows_as_un
         rename(source, target)
 
     paths = tmp_path / "beside", tmp_path / "commit"
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt), files.replacing_all(*paths) as temporaries:
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(KeyboardInterrupt),
+        replacing.replacing_all(*paths) as temporaries,
+    ):
         for temporary in temporaries:
             files.write_text(temporary, "new")
         patch.setattr(os, "replace", stopped)
-    files.check_outputs(tmp_path / "beside", tmp_path / "commit")
+    replacing.check_outputs(tmp_path / "beside", tmp_path / "commit")
     write_pair(tmp_path, "new")
     assert names(tmp_path) == ["beside", "commit"]
 
@@ -206,20 +210,20 @@ def test_a_set_without_its_commit_point_is_unfinished_only_if_a_process_died_at_
     for of_another in (f".commit.{HERE}.{os.getppid()}.tmp", f".commit.not-{HERE}.{DEAD}.tmp"):
         (tmp_path / of_another).touch()
     with pytest.raises(InputError, match="beside: already exists"):
-        files.check_outputs(*paths)
+        replacing.check_outputs(*paths)
     (tmp_path / f"..commit.{HERE}.{DEAD}.tmp.{HERE}.{DEAD}.tmp").touch()
     with pytest.raises(InputError, match="beside: already exists"):  # killed while it wrote, before any rename
-        files.check_outputs(*paths)
+        replacing.check_outputs(*paths)
     (tmp_path / f".commit.{HERE}.{DEAD}.tmp").touch()
-    files.check_outputs(*paths)
+    replacing.check_outputs(*paths)
     paths[1].touch()
     with pytest.raises(InputError, match="already exists"):
-        files.check_outputs(*paths)
+        replacing.check_outputs(*paths)
 
 
 def test_what_another_machine_is_writing_stays(tmp_path: Path) -> None:
     (tmp_path / f".a.not-{HERE}.{DEAD}.tmp").touch()
-    files.remove_leftovers(tmp_path)
+    replacing.remove_leftovers(tmp_path)
     assert len(names(tmp_path)) == 1
 
 
@@ -230,32 +234,32 @@ def test_what_another_container_of_this_machine_is_writing_stays(
     stat, namespace = os.stat, [0xEFFFFFFC]
     monkeypatch.setattr("platform.node", lambda: "box.local")
     monkeypatch.setattr(os, "stat", lambda path: SimpleNamespace(st_ino=namespace[0]) if "ns" in path else stat(path))
-    assert files.this_host() == "box-local", "as ever where there is no container"
+    assert replacing.this_host() == "box-local", "as ever where there is no container"
     hosts = []
     for namespace[0] in (4026532201, 4026532307):
-        hosts.append(files.this_host())
+        hosts.append(replacing.this_host())
     assert len({"box-local", *hosts}) == 3
     monkeypatch.undo()
     (tmp_path / f".a.{hosts[0]}.{DEAD}.tmp").touch()
     for other in ("box-local", hosts[1]):
-        monkeypatch.setattr(files, "HOST", other)
-        files.remove_leftovers(tmp_path)
+        monkeypatch.setattr(replacing, "HOST", other)
+        replacing.remove_leftovers(tmp_path)
         assert len(names(tmp_path)) == 1
-    monkeypatch.setattr(files, "HOST", hosts[0])
-    files.remove_leftovers(tmp_path)
+    monkeypatch.setattr(replacing, "HOST", hosts[0])
+    replacing.remove_leftovers(tmp_path)
     assert names(tmp_path) == []
 
 
 def test_where_no_namespaces_are_a_host_is_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.node", lambda: "")
     monkeypatch.setattr(os, "stat", fails_with(errno.ENOENT))
-    assert files.this_host() == "local"
+    assert replacing.this_host() == "local"
 
 
 def test_what_a_living_process_is_writing_stays(tmp_path: Path) -> None:
     temporary = tmp_path / f".{DEAD}.npy.{HERE}.{os.getpid()}.tmp"
     temporary.touch()
-    files.remove_leftovers(tmp_path)
+    replacing.remove_leftovers(tmp_path)
     assert temporary.exists()
 
 
@@ -318,12 +322,12 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_an_existing_output_is_refused_unless_forced(tmp_path: Path) -> None:
-    files.check_output(tmp_path / "new")
-    files.check_output(tmp_path, force=True, folder=True)
+    replacing.check_output(tmp_path / "new")
+    replacing.check_output(tmp_path, force=True, folder=True)
     with pytest.raises(InputError, match="--force"):
-        files.check_output(tmp_path, folder=True)
+        replacing.check_output(tmp_path, folder=True)
     with pytest.raises(InputError, match=r"this is a folder, and a file is to be written\. Choose another --out"):
-        files.check_output(tmp_path)
+        replacing.check_output(tmp_path)
 
 
 def test_an_output_that_may_not_be_written_is_refused_before_any_work(
@@ -332,15 +336,15 @@ def test_an_output_that_may_not_be_written_is_refused_before_any_work(
     monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != tmp_path)
     for path in (tmp_path / "new.txt", tmp_path / "folder" / "new.txt", tmp_path):
         with pytest.raises(InputError, match="you may not write to"):
-            files.check_output(path, force=True, folder=path == tmp_path)
+            replacing.check_output(path, force=True, folder=path == tmp_path)
     (tmp_path / "mine").mkdir()
-    files.check_output(tmp_path / "mine", force=True, folder=True)  # a folder of one's own in another's
+    replacing.check_output(tmp_path / "mine", force=True, folder=True)  # a folder of one's own in another's
 
 
 def test_a_link_to_a_folder_stays_and_its_folder_is_replaced(tmp_path: Path) -> None:
     files.write_text(tmp_path / "disk" / "pool" / "old", "old")
     (tmp_path / "link").symlink_to(tmp_path / "disk" / "pool")
-    with files.replacing(tmp_path / "link") as temporary:
+    with replacing.replacing(tmp_path / "link") as temporary:
         files.write_text(temporary / "new", "new")
     assert (tmp_path / "link").is_symlink()
     assert names(tmp_path / "disk" / "pool") == ["new"]
@@ -349,10 +353,10 @@ def test_a_link_to_a_folder_stays_and_its_folder_is_replaced(tmp_path: Path) -> 
 
 def test_what_an_earlier_process_of_this_number_left_is_cleared_away(tmp_path: Path) -> None:
     """As in a container that was started again: its temporary folder was there already."""
-    left = tmp_path / f".pool.{files.HOST}.{os.getpid()}.tmp"
+    left = tmp_path / f".pool.{replacing.HOST}.{os.getpid()}.tmp"
     files.write_text(left / "half", "half")
-    files.write_text(tmp_path / f".pool.{files.HOST}.{os.getpid()}.old.tmp" / "old", "old")
-    with files.replacing(tmp_path / "pool") as temporary:
+    files.write_text(tmp_path / f".pool.{replacing.HOST}.{os.getpid()}.old.tmp" / "old", "old")
+    with replacing.replacing(tmp_path / "pool") as temporary:
         assert (tmp_path / "pool" / "old").read_text() == "old"
         temporary.mkdir()
     assert names(tmp_path) == ["pool"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from swag_af.cli import main as command_line
-from swag_af.data import files
+from swag_af.data import files, replacing
 from swag_af.data.captions.readers import read_videos
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.records import parse_record
@@ -147,7 +147,7 @@ def test_a_target_of_the_wrong_kind_is_refused_before_any_work(tmp_path: Path) -
         (tmp_path / "file" / "below", True, "is a file, not a folder"),
     ]:
         with pytest.raises(InputError, match=line):
-            files.check_output(path, force=True, folder=is_folder)
+            replacing.check_output(path, force=True, folder=is_folder)
 
 
 @pytest.fixture

@@ -31,19 +31,10 @@ from swag_af.data import scale, urls
 from swag_af.data.engines.contract import cores_of
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install
-from swag_af.data.files import (
-    WATCHERS,
-    changed,
-    part_of,
-    read_array,
-    read_json,
-    remove,
-    replacing,
-    write_json,
-    write_text,
-)
+from swag_af.data.files import read_array, read_json, write_json, write_text
 from swag_af.data.pool.folder import shard_hashes, shard_path
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.replacing import WATCHERS, changed, part_of, remove, replacing
 from swag_af.data.run import open_run
 from swag_af.data.stores import opened
 from swag_af.data.stores.mirror import SMALL as SMALL_BYTES

@@ -352,7 +352,7 @@ def test_an_existing_dataset_is_replaced_only_by_force(made, tmp_path: Path, no_
 
 def test_what_a_killed_release_left_is_taken_away(made, tmp_path: Path, no_curve: None) -> None:
     options, _ = made
-    script = "import os; from swag_af.data.files import HOST; print(f'.mine.{HOST}.{os.getpid()}.tmp')"
+    script = "import os; from swag_af.data.replacing import HOST; print(f'.mine.{HOST}.{os.getpid()}.tmp')"
     name = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
     (tmp_path / name).mkdir()
     release(replace(options, out=tmp_path / "mine"))
