@@ -90,6 +90,7 @@ def replacing(path: Path) -> Iterator[Path]:
         discard(temporary)
         if old.exists() and not path.exists():
             os.replace(old, path)
+        discard(old)
     _WRITING.append(temporary)
     try:
         yield temporary
@@ -100,6 +101,8 @@ def replacing(path: Path) -> Iterator[Path]:
         _WRITING.remove(temporary)
         if old.exists() and not path.exists():
             os.replace(old, path)
+        elif old.exists() and not temporary.exists():  # a name from which nobody brings back what is half deleted
+            os.replace(old, temporary)
         for leftover in (temporary, old):
             discard(leftover)
     changed(path)

@@ -5,6 +5,7 @@ import errno
 import io
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,6 +67,39 @@ def test_a_folder_that_cannot_be_renamed_leaves_the_old_one(tmp_path: Path, monk
         monkeypatch.setattr(os, "replace", full)
     assert names(path) == ["old"]
     assert names(tmp_path) == ["a"]
+
+
+def test_a_replaced_folder_that_is_half_deleted_is_never_brought_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a"
+
+    def write(text: str) -> None:
+        with replacing.replacing(path) as temporary:
+            for name in ("one", "two"):
+                files.write_text(temporary / name, text)
+
+    def stopped(folder: Path, ignore_errors: bool) -> None:
+        (Path(folder) / "one").unlink()
+        raise KeyboardInterrupt
+
+    write("old")
+    for text in ("new", "newer"):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(shutil, "rmtree", stopped)
+            write(text)
+        assert {name: (path / name).read_text() for name in names(path)} == {"one": text, "two": text}
+        write("between")
+        assert names(tmp_path) == ["a"]
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(shutil, "rmtree", stopped)
+        write("last")
+    replacing.discard(path)
+    with pytest.raises(InputError, match="no such file"):
+        replacing.check_there(path)
+    monkeypatch.setattr(replacing, "_is_alive", lambda process: False)
+    replacing.remove_leftovers_of(path)
+    assert names(tmp_path) == []
 
 
 def test_records_that_fail_half_way_leave_the_old_lines(tmp_path: Path) -> None:
