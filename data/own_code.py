@@ -75,14 +75,25 @@ def name_and_source(thing: Any) -> str:
 
 def arguments_of(made: Any) -> dict[str, Any]:
     """The arguments of a constructor that it kept under their names, or under these behind a `_`."""
+    kept = getattr(made, "__dict__", {})
+    names = [(name, called) for name in _taken_by(made) for called in (f"_{name}", name)]
+    return {name: kept[called] for name, called in names if called in kept}
+
+
+def arguments_lost(made: Any) -> list[str]:
+    """The arguments of a constructor that it did not keep so."""
+    kept = arguments_of(made)
+    return [name for name in _taken_by(made) if name not in kept]
+
+
+def _taken_by(made: Any) -> list[str]:
+    """The names of the arguments that the constructor of `made` takes."""
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     try:
         parameters = inspect.signature(type(made)).parameters.values()
     except (TypeError, ValueError):
-        return {}
-    kept = getattr(made, "__dict__", {})
-    names = [(one.name, called) for one in parameters if one.kind in named for called in (f"_{one.name}", one.name)]
-    return {name: kept[called] for name, called in names if called in kept}
+        return []
+    return [one.name for one in parameters if one.kind in named]
 
 
 def compiled_of(thing: Any) -> str | None:

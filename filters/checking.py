@@ -1,7 +1,9 @@
 """`check_filter`, which tests the four sentences of the contract on anyone's class."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,11 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.contracts import broken, constructor_fault, factory_of
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.own_code import blaming, said_of
+from swag_af.data.files import plain
+from swag_af.data.own_code import arguments_lost, blaming, said_of
 from swag_af.data.pool.folder import CONTEXT_TAGS, FEATURES
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.view import View
+from swag_af.data.pool.view import Readable, View
 from swag_af.filters.contract import (
     Filter,
     LastingFilter,
@@ -64,7 +67,7 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
         _check_scores(fitted, view, scores, rng)
     record_of_fit(fitted)
     said_of(fitted)
-    if check_settings(_SENTENCES, make, fitted) != settings:
+    if not same_settings(check_settings(_SENTENCES, make, fitted), settings):
         raise _broken(1, fitted, "its settings() change when it is fitted")
     _check_same_rng(make, second, view, scores, seed)
     _check_forgets(make, first, second, view, scores, seed)
@@ -75,9 +78,22 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
 def check_settings(sentences: Mapping[int, str], make: Callable[[], Any], made: Any) -> dict[str, Any]:
     """The settings of `made`; ContractError where those of another of the same making differ, or cannot be kept."""
     settings = settings_of(made)
-    if hasattr(made, "settings") and settings != settings_of(make()):
+    if hasattr(made, "settings") and not same_settings(settings, settings_of(make())):
         raise broken(sentences, 1, made, "two constructions have other settings()")
+    if not hasattr(made, "settings") and not is_dataclass(made) and (lost := arguments_lost(made)):
+        raise broken(
+            sentences,
+            1,
+            made,
+            f"it keeps nothing under the name of {', '.join(lost)}, by which a run would know it from one made "
+            f"otherwise: let it be `self.{lost[0]}`, or write `settings()`",
+        )
     return settings
+
+
+def same_settings(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
+    """Whether a manifest would hold the same of both: arrays are lists there."""
+    return json.dumps(one, default=plain, sort_keys=True) == json.dumps(two, default=plain, sort_keys=True)
 
 
 def small_pool(rng: np.random.Generator, made: object) -> CandidatePool:
@@ -156,6 +172,63 @@ def _check_scores(fitted: Filter, view: View, scores: np.ndarray, rng: np.random
         raise _broken(3, fitted, f"member_scores has other scores under its own name, {fitted.name!r}")
     if not getattr(fitted, "reads_rows", False):  # such a one audits, and takes part in no loop
         _check_alone(fitted, view, scores, some, rng)
+    _check_blind(fitted, view, scores, rng)
+
+
+def _check_blind(fitted: Filter, view: View, scores: np.ndarray, rng: np.random.Generator) -> None:
+    """The same candidates have the same scores under other numbers, in contexts that call another one gold."""
+    n, m = view.shape
+    order = (np.arange(m) + rng.integers(1, m)) % m
+    disguised = View(_Disguised(view.pool, order), view.rows, np.tile(np.argsort(order), (n, 1)))
+    if not _close(_scored(fitted, disguised), scores, 1e-4):
+        raise _broken(
+            3,
+            fitted,
+            "the same candidates score otherwise where another one is gold: it reads the answer, as "
+            "`view.contexts[i].gold` (a part of `str(view.contexts[i])`) or `view.columns`",
+        )
+
+
+class _Disguised:
+    """A pool whose candidates have other numbers: number `j` is what number `order[j]` was. Contexts have the text of
+    number 0 as gold."""
+
+    def __init__(self, pool: Readable, order: np.ndarray):
+        self._pool, self._order = pool, order
+        self.contexts: Any = _OtherGolds(pool, order[0])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pool, name)
+
+    def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        return self._pool.gather(table, rows, None if columns is None else self._order[columns])
+
+    def feature(self, name: str, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self._pool.feature(name, rows, self._order[columns])
+
+    def texts_of(self, rows: np.ndarray, columns: np.ndarray) -> list[list[str]]:
+        return self._pool.texts_of(rows, self._order[columns])
+
+    def view(self, rows: np.ndarray, columns: np.ndarray) -> View:
+        return View(self, rows, columns)
+
+
+class _OtherGolds:
+    """The contexts of a pool with the text of another candidate as gold."""
+
+    def __init__(self, pool: Readable, column: int):
+        self._pool, self._column = pool, column
+
+    def __getitem__(self, row: int) -> Context:
+        return self.of_rows(np.array([row]))[0]
+
+    def __len__(self) -> int:
+        return len(self._pool.contexts)
+
+    def of_rows(self, rows: np.ndarray) -> list[Context]:
+        """Those of `rows` (n,)."""
+        golds = self._pool.texts_of(rows, np.full((len(rows), 1), self._column))
+        return [replace(one, gold=gold) for one, (gold,) in zip(self._pool.contexts.of_rows(rows), golds, strict=True)]
 
 
 def _check_alone(fitted: Filter, view: View, scores: np.ndarray, some: np.ndarray, rng: np.random.Generator) -> None:
@@ -231,8 +304,8 @@ def _check_learns_on(make: Callable[[], Filter], train: View, view: View, seed: 
 _SENTENCES = {
     1: "the constructor stores settings and does nothing else",
     2: "fit changes nothing in its view and forgets any earlier fit",
-    3: "score changes nothing in its view and gives one finite float per candidate, and permuting the columns permutes "
-    "the scores",
+    3: "score changes nothing in its view and gives one finite float per candidate, permuting the columns permutes "
+    "the scores, and which candidate is gold is not read",
     4: "the same rng gives the same scores",
 }
 

@@ -3,7 +3,8 @@
     1. The constructor stores settings and does nothing else.
     2. `fit` learns from a view whose column 0 is gold, changes nothing in it, and forgets any earlier fit.
     3. `score` gives one finite float per candidate, whatever else is scored in the same call, changes nothing in its
-       view, and permuting the columns permutes the scores and nothing else.
+       view, and permuting the columns permutes the scores and nothing else. It does not read which candidate is gold,
+       as `view.contexts[i].gold` and `view.columns` tell.
     4. The same `rng` gives the same scores.
 
 No filter lives here, and nothing of torch.

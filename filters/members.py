@@ -141,4 +141,6 @@ def _perplexity_mlp(sequences: Sequences, width: int) -> PerplexityMLP:
     features = sequences.features
     assert features is not None
     std, mean = torch.std_mean(features, dim=0, correction=0)  # (F,)
-    return PerplexityMLP(mean, torch.where(std > 1e-6, std, torch.ones_like(std)), width)
+    exact_std, exact_mean = torch.std_mean(features.double(), dim=0, correction=0)  # squares of 1e-30 are none in fp32
+    small = torch.where(exact_std > 1e-6 * exact_mean.abs(), exact_std.float(), torch.ones_like(std))
+    return PerplexityMLP(mean, torch.where(std > 1e-6, std, small), width)

@@ -9,7 +9,15 @@ from swag_af.data.contracts import broken, constructor_fault, factory_of
 from swag_af.data.errors import told
 from swag_af.data.own_code import blaming, said_of
 from swag_af.data.pool.view import View
-from swag_af.filters.checking import N_ALONE, N_COLUMNS, N_ROWS, check_settings, of_its_tables, small_pool
+from swag_af.filters.checking import (
+    N_ALONE,
+    N_COLUMNS,
+    N_ROWS,
+    check_settings,
+    of_its_tables,
+    same_settings,
+    small_pool,
+)
 from swag_af.guarding.contract import Guard, faults_of
 
 
@@ -33,7 +41,7 @@ def check_guard(guard_or_factory: Guard | Callable[[], Guard], *, rng: np.random
     with of_its_tables(guard):
         scores = _tried(guard, view)
     said_of(guard)
-    if check_settings(_SENTENCES, make, guard) != settings:
+    if not same_settings(check_settings(_SENTENCES, make, guard), settings):
         raise broken(_SENTENCES, 1, guard, "its settings() change when it scores")
     if not np.allclose(_tried(make(), view), scores, atol=1e-4):
         raise broken(_SENTENCES, 3, guard, "two guards of the same settings score differently")

@@ -1,6 +1,7 @@
 """The filters: their contract, what each can and cannot learn, and the fast gradients against slow twins."""
 
 import itertools
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -147,13 +148,73 @@ def test_check_filter_names_what_a_constructor_needs():
 
     class Wide(MeanDifference):
         def __init__(self, width: int, *, depth: int, seed: int = 0) -> None:
-            super().__init__()
+            self.width, self.depth, self._seed = width, depth, seed
 
     with pytest.raises(
         ContractError, match=r"Wide: it cannot be made without width, depth\. .*`lambda: Wide\(\.\.\.\)`"
     ):
         check_filter(Wide)
     check_filter(lambda: Wide(3, depth=1))
+
+
+def test_check_filter_names_what_a_constructor_takes_and_does_not_keep():
+    """A run would go on with another setting, since its manifest knows nothing of it."""
+
+    class Signed(MeanDifference):
+        def __init__(self, sign: int = 1, other: int = 2) -> None:
+            self.weight, self.other = sign, other
+
+    with pytest.raises(ContractError, match=r"sentence 1.*nothing under the name of sign,.*self\.sign.*settings\(\)"):
+        check_filter(Signed)
+
+    class Told(Signed):
+        def settings(self):
+            return {"sign": self.weight, "table": np.arange(3)}
+
+    check_filter(Told)
+
+
+class Numbers(MeanDifference):
+    """Gold has the number 0 always."""
+
+    def score(self, view):
+        return -view.columns.astype(np.float64)
+
+
+class Golds(MeanDifference):
+    def score(self, view):
+        return np.array([[t == c.gold for t in row] for c, row in zip(view.contexts, view.texts, strict=True)], float)
+
+
+class Written(MeanDifference):
+    """What many write: the overlap with the context as text, of which gold is a part."""
+
+    def score(self, view):
+        words = [set(re.findall(r"\w+", str(context))) for context in view.contexts]
+        overlaps = [[len(own & set(t.split())) for t in row] for own, row in zip(words, view.texts, strict=True)]
+        return np.array(overlaps, np.float64)
+
+
+@pytest.mark.parametrize("reader", [Numbers, Golds, Written])
+def test_check_filter_refuses_what_reads_the_answer(reader):
+    with pytest.raises(ContractError, match=r"sentence 3.*it reads the answer, as `view\.contexts\[i\]\.gold`"):
+        check_filter(reader)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e-9, 1e-30])
+def test_features_of_any_scale_are_standardised(scale):
+    """Sequence probabilities are as small: the MLP read none of them, and what it found was chance."""
+    rng = np.random.default_rng(0)
+    contexts = [Context(f"He opens {i}.", "He", f"takes {i}.") for i in range(60)]
+    negatives = [[f"eats {i} {j}." for j in range(3)] for i in range(60)]
+    plain = [np.concatenate([[[1.0]], rng.normal(0, 0.2, (3, 1))]) for _ in contexts]
+    features = [np.concatenate([one * scale, np.full_like(one, scale)], axis=1) for one in plain]  # and a constant
+    pool = CandidatePool.from_texts(contexts, negatives, features=features, tagger="none")
+    filter = make_filter("mlp", max_epochs=5, device="cpu")
+    view = pool.view(np.arange(60), np.tile(np.arange(4), (60, 1)))
+    filter.fit(view.take(np.arange(40)), rng=np.random.default_rng(0))
+    scores = filter.score(view.take(np.arange(40, 60)))
+    assert (scores.argmax(axis=1) == 0).mean() > 0.9
 
 
 def test_check_filter_accepts_a_plain_class_and_an_object():
