@@ -5,6 +5,7 @@ not print and does not exit.
 """
 
 import difflib
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from functools import wraps
@@ -92,6 +93,11 @@ class Options:
             if not _is_of_kind(value, kinds[name])
         )
         check_faults(
+            (True, f"{flags[name]} {told(value)}: the path of a file or a folder is due")
+            for name, value in given.items()
+            if not _is_of_paths(value, kinds[name])
+        )
+        check_faults(
             (True, f"{name}: a {type(value).__name__}, where {kinds[name].__name__} is due")
             for name, value in given.items()
             if isinstance(kinds[name], type) and is_dataclass(kinds[name]) and not isinstance(value, kinds[name])
@@ -177,6 +183,28 @@ def _is_of_kind(value: Any, kind: Any) -> bool:
     if plain is bool or isinstance(value, bool):
         return isinstance(value, bool) and plain is bool
     return isinstance(value, Integral if plain is int else Real)
+
+
+def _is_of_paths(value: Any, kind: Any) -> bool:
+    """Whether a value is a path, or several, where an option is."""
+    if get_origin(kind) is tuple and get_args(kind)[0] is Path:
+        return isinstance(value, tuple) and all(isinstance(one, Path) for one in value)
+    if kind is not Path and set(get_args(kind)) != {Path, type(None)}:
+        return True
+    return isinstance(value, Path) or (value is None and kind is not Path)
+
+
+def as_path(what: str, given: object) -> Path:
+    """The path that is given as a text or as such; InputError for anything else."""
+    if not isinstance(given, str | os.PathLike) or given == "":
+        raise InputError(f"{what}: {told(given)}, where the path of a folder is due.")
+    return Path(given)
+
+
+def check_kind(what: str, given: object, due: type) -> None:
+    """Raise InputError where an argument is of another class than is `due`."""
+    if not isinstance(given, due):
+        raise InputError(f"{what}: a {type(given).__name__}, where {due.__name__} is due.")
 
 
 def is_beyond_use(name: str, value: Any) -> bool:

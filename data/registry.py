@@ -193,6 +193,8 @@ class Registry:
 
     def _read(self, name: str) -> tuple[str, str | None, dict[str, str]]:
         """Name, argument, and named settings as they are written; InputError for one that is given twice."""
+        if not isinstance(name, str):
+            raise InputError(f"{self.kind} {told(name)}: a name is due.")
         found = re.fullmatch(r"([^\[\]]+)\[(.+)\]", name)
         if not found:
             head, colon, after = name.partition(":")

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import FormatError, InputError, as_path
 from swag_af.data.files import mend_log, read_array, read_log, write_array, write_jsonl
 from swag_af.data.manifests import MANIFEST, check_same, read_manifest, write_manifest
 from swag_af.data.pool.assignments import apply_changes, check_assignment
@@ -282,7 +282,7 @@ def _saved(pool: CandidatePool, path: Path) -> CandidatePool:
 
 def open_run(path: Path | str) -> Run:
     """The run in folder `path`, finished or not, with its pool, which may have been guarded since."""
-    path = Path(path)
+    path = as_path("run", path)
     manifest = read_manifest(path, "run")
     pool_path = _followed(path, manifest["pool"])
     if not pool_path.exists():

@@ -64,13 +64,18 @@ class SklearnFilter:
 
         Raises InputError for fewer than 2 candidates a row, a missing table, and what the estimator refuses.
         """
-        from sklearn.base import clone
+        from sklearn.base import clone, is_clusterer
 
         n, m = view.shape
         if n < 1 or m < 2:
             raise InputError(f"filter {self.name} needs rows of 2 candidates or more to fit; this view is {n} x {m}.")
+        if isinstance(self.estimator, type):
+            called = self.estimator.__name__
+            raise InputError(f"filter {self.name}: {called} is a class. Give an object of it: {called}(...).")
         if not hasattr(self.estimator, "get_params") or not hasattr(self.estimator, "fit"):
             raise InputError(f"filter {self.name}: {type(self.estimator).__name__} is no scikit-learn estimator.")
+        if is_clusterer(self.estimator):
+            raise InputError(f"filter {self.name}: {type(self.estimator).__name__} finds clusters, and learns no gold.")
         examples = self._read(view)
         estimator = clone(self.estimator)
         _set_random_states(estimator, rng)

@@ -1,7 +1,7 @@
 """Adversarial Filtering for multiple-choice datasets that style alone must not solve.
 
 Each verb of the command line is a function here, which takes its options object, does the work, returns what it made
-and prints nothing but progress on the terminal:
+and prints nothing but progress, and warnings, on standard error:
 
     swag_af.release(swag_af.ReleaseOptions("run", "dataset"))
 
@@ -85,10 +85,11 @@ if TYPE_CHECKING:
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
     from swag_af.data.captions.verb import contexts
     from swag_af.data.context import Context
+    from swag_af.data.engines.options import EngineOptions, Workers
     from swag_af.data.errors import SwagAfError
     from swag_af.data.findings import Finding
     from swag_af.data.instances.instances import Instance, Instances
-    from swag_af.data.instances.options import ReadingOptions
+    from swag_af.data.instances.options import InstanceColumns, ReadingOptions
     from swag_af.data.instances.reading import read_instances
     from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
     from swag_af.data.pool.pool import CandidatePool
@@ -116,7 +117,7 @@ if TYPE_CHECKING:
     from swag_af.lm.scorers.checking import check_scorer
     from swag_af.lm.verb import generate
     from swag_af.matching.checking import check_relevance, check_similarity
-    from swag_af.matching.options import MatchingOptions, MatchOptions
+    from swag_af.matching.options import MatchingOptions, MatchOptions, PairColumns, SweepOptions
     from swag_af.matching.sweep import sweep
     from swag_af.matching.texts import match_texts
     from swag_af.matching.verb import match
@@ -151,16 +152,19 @@ _MODULE_OF = {
     "DescribeOptions": "swag_af.describing.options",
     "DiagnoseOptions": "swag_af.diagnosing.options",
     "EndpointOptions": "swag_af.endpoints.options",
+    "EngineOptions": "swag_af.data.engines.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
     "Instance": "swag_af.data.instances.instances",
     "Instances": "swag_af.data.instances.instances",
+    "InstanceColumns": "swag_af.data.instances.options",
     "Finding": "swag_af.data.findings",
     "GenerateOptions": "swag_af.lm.options",
     "GuardOptions": "swag_af.guarding.options",
     "LMOptions": "swag_af.lm.options",
     "MatchOptions": "swag_af.matching.options",
     "MatchingOptions": "swag_af.matching.options",
+    "PairColumns": "swag_af.matching.options",
     "PoolOptions": "swag_af.data.pool.options",
     "PredictionOptions": "swag_af.scoring.options",
     "ProbeEndpointOptions": "swag_af.endpoints.options",
@@ -172,11 +176,13 @@ _MODULE_OF = {
     "Run": "swag_af.data.run",
     "ScoreOptions": "swag_af.scoring.options",
     "SwagAfError": "swag_af.data.errors",
+    "SweepOptions": "swag_af.matching.options",
     "TagOptions": "swag_af.data.pool.options",
     "TextOptions": "swag_af.lm.options",
     "TrainLMOptions": "swag_af.lm.options",
     "TrainNLIOptions": "swag_af.filters.nli.options",
     "TrainTaggerOptions": "swag_af.data.syntax.options",
+    "Workers": "swag_af.data.engines.options",
     "audit": "swag_af.auditing.dataset",
     "audit_of_run": "swag_af.auditing.audit",
     "audit_pool": "swag_af.auditing.audit",
@@ -239,16 +245,19 @@ __all__ = [
     "DescribeOptions",
     "DiagnoseOptions",
     "EndpointOptions",
+    "EngineOptions",
     "FeaturesOptions",
     "FilterOptions",
     "Finding",
     "GenerateOptions",
     "GuardOptions",
     "Instance",
+    "InstanceColumns",
     "Instances",
     "LMOptions",
     "MatchOptions",
     "MatchingOptions",
+    "PairColumns",
     "PoolOptions",
     "PredictionOptions",
     "ProbeEndpointOptions",
@@ -260,11 +269,13 @@ __all__ = [
     "Run",
     "ScoreOptions",
     "SwagAfError",
+    "SweepOptions",
     "TagOptions",
     "TextOptions",
     "TrainLMOptions",
     "TrainNLIOptions",
     "TrainTaggerOptions",
+    "Workers",
     "audit",
     "audit_of_run",
     "audit_pool",

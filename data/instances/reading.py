@@ -17,7 +17,7 @@ from swag_af.data.cells.labels import Cells, base_doubt, base_named, base_of, ch
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
-from swag_af.data.errors import MOST_TOLD, InputError, several, told
+from swag_af.data.errors import MOST_TOLD, InputError, check_kind, several, told
 from swag_af.data.instances import own
 from swag_af.data.instances.contrast import in_pairs, notes_of, numbers_by_id, pairs_of_files, with_originals
 from swag_af.data.instances.guessing import plan_of
@@ -48,7 +48,8 @@ def read_instances(
     sources of two kinds, and where a source that was named has no labels at all.
     """
     paths = _paths_of(sources)
-    reading = options or ReadingOptions()
+    reading = ReadingOptions() if options is None else options
+    check_kind("options", reading, ReadingOptions)
     ours = [path for path in paths if own.kind_of(path) in own.KINDS]
     opened = sources_of(paths, reading)
     if reading.labels_file:  # and not one of older labels

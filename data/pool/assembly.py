@@ -33,8 +33,9 @@ def parts_from_texts(
     """Manifest, vocabulary and shards of `CandidatePool.from_texts`."""
     _check_given(contexts, negatives, features, feature_names)
     contexts, negatives = list(contexts), list(negatives)  # columns of tables count rows by their labels
+    features = None if features is None else list(features)
+    groups = None if groups is None else np.array(groups)  # the caller may change it
     _check_groups(groups, len(contexts))
-    groups = None if groups is None else groups.copy()  # the caller may change it
     named = load_tagger(tagger) if tagger != NO_TAGGER else None
     maker, keys = RowMaker(flag, normalise=normalise, feature_names=feature_names), RowKeys()
     lengths = LengthHits()
@@ -80,7 +81,9 @@ def _check_given(
             f"{len(contexts)} contexts and {len(negatives)} lists of negatives: give one list a context, and "
             "at least one."
         )
-    _check_ids(one.id for one in contexts if one.id)
+    _check_ids(one.id for one in contexts if one.id not in ("", None))
+    if features is not None and not _is_listed(features):
+        raise InputError(f"features: a {type(features).__name__}, where a list is due, an array a row.")
     if features is not None and len(features) != len(contexts):
         raise InputError(f"features: {len(features)} arrays for {len(contexts)} rows. Give one a row.")
     if feature_names is not None and features is None:
@@ -92,6 +95,8 @@ def _check_given(
 def _check_groups(groups: np.ndarray | None, n: int) -> None:
     if groups is None:
         return
+    if groups.ndim != 1 or not len(groups):
+        raise InputError(f"groups: {groups.dtype} {groups.shape}, where a number a row ({n},) is due, from 0 on.")
     if groups.shape != (n,) or groups.dtype.kind not in "iu" or set(np.unique(groups)) != set(range(groups.max() + 1)):
         raise InputError(f"groups: {groups.dtype} {groups.shape}, where a number a row ({n},) is due, from 0 on.")
 

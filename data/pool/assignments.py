@@ -67,6 +67,8 @@ def check_assignment(assignment: np.ndarray, counts: np.ndarray) -> None:
 
 def check_candidates(assignment: np.ndarray, counts: np.ndarray) -> None:
     """Raise InputError unless every entry is a candidate of its row."""
+    if assignment.dtype.kind not in "iu":
+        raise InputError(f"an assignment has whole numbers, of candidates; this one has {assignment.dtype}.")
     if (assignment < 0).any() or (assignment >= counts[:, None]).any():
         raise InputError("the assignment names a candidate that its row does not have.")
 

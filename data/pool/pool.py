@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import FormatError, InputError, several
+from swag_af.data.errors import FormatError, InputError, as_path, several
 from swag_af.data.files import write_array, write_json
 from swag_af.data.manifests import MANIFEST, check_replaceable, read_manifest, sha256_json
 from swag_af.data.pool.assignments import check_candidates
@@ -94,7 +94,7 @@ class CandidatePool:
     @classmethod
     def open(cls, path: Path | str) -> "CandidatePool":
         """The pool in folder `path`; raises FormatError when it is unfinished, damaged or of another format."""
-        path = Path(path)
+        path = as_path("pool", path)
         manifest = read_manifest(path, "pool")
         if not manifest.get("complete"):
             done = len(list((path / SHARDS).glob("[0-9]*")))
@@ -139,7 +139,8 @@ class CandidatePool:
         `swag_af.data.tags.load_tagger` knows, or `none`. Raises InputError that names the rows which cannot be used,
         such as those without negatives. For files of any size use `swag-af pool`.
 
-        Where negatives are golds of other rows, a SharedTextWarning says so (`swag_af.data.pool.sharing`). Where
+        Where negatives are golds of other rows, or more than a tenth of the rows share a sentence so common that splits
+        part them, a SharedTextWarning says so (`swag_af.data.pool.sharing`). Where
         surface form reveals gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
         `manifest["surface"]` how much. `normalise` gives gold and negatives one form (`swag_af.data.text.normalise`),
         before anything compares them; they are then shown through the vocabulary.
@@ -166,7 +167,8 @@ class CandidatePool:
 
     def _warn_of_surface(self, *, normalised: bool) -> None:
         """To whoever made the pool from texts: a SurfaceWarning where surface form reveals gold, a SharedTextWarning
-        where negatives are golds of rows that splits part from theirs, and where many stand in several rows."""
+        where negatives are golds of rows that splits part from theirs, where splits part many rows that share a
+        sentence, and where many negatives stand in several rows."""
         from swag_af.data.pool.sharing import SharedTextWarning, repeated_line
         from swag_af.data.text.lengths import warning_lines
         from swag_af.data.text.surface import SurfaceWarning
@@ -179,6 +181,14 @@ class CandidatePool:
             warnings.warn(
                 f"{several(n, 'negative is', 'negatives are')} the gold of another row, and splits part such rows. A "
                 "filter that has met a gold as a negative avoids it, so accuracies below chance mean nothing good.",
+                SharedTextWarning,
+                stacklevel=3,
+            )
+        if (n := shared.get("n_rows_apart_by_sentence", 0)) > len(self) / 10:
+            warnings.warn(
+                f"{n:,} of {len(self):,} rows share a sentence, and so many that splits part them: what a filter finds "
+                "may be what it has met. Where these are questions about one passage, name it: "
+                "Context(..., video=...).",
                 SharedTextWarning,
                 stacklevel=3,
             )
@@ -451,6 +461,7 @@ class CandidatePool:
 
     def texts(self, assignment: np.ndarray) -> list[list[str]]:
         """The endings of an assignment (N, A), gold first; InputError where a row has no such candidate."""
+        assignment = np.asarray(assignment)
         check_candidates(assignment, self.counts[: len(assignment)])
         return self.texts_of(np.arange(len(assignment)), assignment)
 
@@ -481,7 +492,9 @@ class CandidatePool:
         return found
 
     def texts_of_row(self, row: int) -> list[str]:
-        """The texts of all candidates of `row`, gold first."""
+        """The texts of all candidates of `row`, gold first; InputError where there is no such row."""
+        if not 0 <= row < len(self):
+            raise InputError(f"row {row}: the pool has {len(self):,}, from 0.")
         return self.texts_of(np.array([row]), np.arange(self.counts[row])[None])[0]
 
     def with_table(self, name: str, changes: Mapping[str, Any]) -> "CandidatePool":

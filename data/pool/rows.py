@@ -38,6 +38,9 @@ BLOCK_TEXT_BYTES = 1 << 25
 NO_FOLD = -1
 """The fold of a row that names none, until one is assigned."""
 
+_NONE = ("", None)
+"""What an id or a video is that is not given."""
+
 _MAX_START_TOKENS = (1 << 16) - 1  # what the uint16 of `start_lengths` holds
 
 
@@ -100,8 +103,8 @@ class RowMaker:
         """
         if not is_list(negatives):
             raise RowError(f"has {told(negatives)} for negatives, where a list of texts is due")
-        named = replace(context, id=context.id or f"row-{number}")
-        named = replace(named, video=named.video or named.id)
+        named = replace(context, id=f"row-{number}" if context.id in _NONE else context.id)
+        named = replace(named, video=named.id if named.video in _NONE else named.video)
         _check_texts(named, negatives)
         if self.normalise:
             named, negatives = replace(named, gold=normalise(named.gold)), [normalise(text) for text in negatives]
@@ -175,7 +178,7 @@ def _check_media(media: object) -> None:
 
 def _check_text(what: str, text: object) -> None:
     if not isinstance(text, str):
-        raise RowError(f"has no text under {what}")
+        raise RowError(f"has no text under {what}" + ("" if text is None else f", but {told(text)}"))
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -191,7 +194,10 @@ def _why_none(dropped: Counter[str]) -> str:
 
 def _as_features(features: object, n: int) -> np.ndarray:
     try:
-        values = np.asarray(features, np.float32)
+        given = np.asarray(features)
+        if given.dtype.kind == "c":
+            raise TypeError
+        values = given.astype(np.float32)
     except (TypeError, ValueError):
         raise RowError("has features that are no table of numbers") from None
     if values.ndim != 2 or len(values) != n or not values.shape[1]:

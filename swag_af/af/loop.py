@@ -6,6 +6,7 @@ another way, with folds that stay). The randomness of an iteration depends on (s
 where it stopped.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -19,7 +20,7 @@ import numpy as np
 from swag_af.af.fitting import check_lasting, fixed_folds
 from swag_af.af.options import AFOptions
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, as_path, check_kind
 from swag_af.data.manifests import MANIFEST, check_ours
 from swag_af.data.own_code import is_own
 from swag_af.data.pool.assignments import check_enough, random_assignment
@@ -28,7 +29,7 @@ from swag_af.data.progress import progress
 from swag_af.data.run import BEGUN, Run, begin_run
 from swag_af.data.splits import check_split
 from swag_af.filters.contract import Filter, check_is_filter, settings_of
-from swag_af.filters.registry import make_filter
+from swag_af.filters.registry import make_filter, parse_schedule
 
 if TYPE_CHECKING:  # whoever only imports the loop loads little
     from swag_af.af.turns import Rules
@@ -52,19 +53,19 @@ def filter_pool(
 ) -> Run:
     """Filter `pool` and return the run: its assignments, texts and log.
 
-    `filter` is a name, an object that passes `check_filter`, or phases `[(filter, iterations), ...]`; a single
-    filter runs for `options.iterations`, 40 when that is not given. With `out`, the run is kept in that folder
-    and goes on from what is there; a pool in memory is saved in it too. `is_enough`, asked before each iteration but
-    the first, ends the run. `made_by` is recorded. Audits, curve and report are left to others: `run_filter`, which is
-    the verb, makes them too. `workers` say who does it, and change nothing that is made. Raises InputError and
-    ExhaustedError before any work when pool, filter and options do not fit, fewer iterations are asked for than are
-    done, or another process is filtering into `out`.
+    `filter` is a name, an object that passes `check_filter`, or phases `[(filter, iterations), ...]`, of names also as
+    `--schedule` takes them, `"mlp:100,ensemble:40"`; a single filter runs for `options.iterations`, 40 when that is not
+    given. With `out`, the run is kept in that folder and goes on from what is there; a pool in memory is saved in it
+    too. `is_enough`, asked before each iteration but the first, ends the run. `made_by` is recorded. Audits, curve and
+    report are left to others: `run_filter`, which is the verb, makes them too. `workers` say who does it, and change
+    nothing that is made. Raises InputError and ExhaustedError before any work when pool, filter and options do not fit,
+    fewer iterations are asked for than are done, or another process is filtering into `out`.
     """
     from swag_af.af.workers import check_workers
     from swag_af.data.locks import alone
 
-    _check_types(pool, options, workers)
-    options, workers, path = options or AFOptions(), workers or Workers(1), Path(out) if out else None
+    _check_types(pool, options, workers, after_iteration, is_enough)
+    options, workers, path = options or AFOptions(), workers or Workers(1), None if out is None else as_path("out", out)
     phases = _phases(filter, options)
     rules = _rules(pool, phases, options)
     check_workers(pool, rules, workers, path)
@@ -77,11 +78,14 @@ def filter_pool(
     return run
 
 
-def _check_types(pool: object, options: object, workers: object) -> None:
+def _check_types(pool: object, options: object, workers: object, after_iteration: object, is_enough: object) -> None:
     every = {"pool": (pool, CandidatePool), "options": (options, AFOptions), "workers": (workers, Workers)}
     for what, (given, due) in every.items():
-        if not isinstance(given, due) and (given is not None or what == "pool"):
-            raise InputError(f"{what}: a {type(given).__name__}, where {due.__name__} is due.")
+        if given is not None or what == "pool":
+            check_kind(what, given, due)
+    for what, hook in {"after_iteration": after_iteration, "is_enough": is_enough}.items():
+        if not callable(hook):
+            raise InputError(f"{what}: a {type(hook).__name__}, where a function of the run is due.")
 
 
 _FEW_PHASES = 5
@@ -120,8 +124,10 @@ def _go_on(
 
 def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str, Filter, int]]:
     """`(name, filter, iterations)` a phase; a name used twice must mean one filter."""
-    if isinstance(filter, Sequence) and not isinstance(filter, str):
-        listed: Phases = filter
+    if isinstance(filter, str) and re.search(r":\d+\s*$", filter):
+        listed: Phases = parse_schedule(filter)
+    elif isinstance(filter, Sequence) and not isinstance(filter, str):
+        listed = filter
     else:
         listed = [(filter, options.iterations or 40)]
     made: dict[str, Filter] = {}
@@ -134,10 +140,12 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
         one = (made.get(entry) or make_filter(entry)) if isinstance(entry, str) else entry
         name = entry if isinstance(entry, str) else one.name
         if made.setdefault(name, one) is not one:
-            raise InputError(f"two filters of one schedule are called {name!r}. Give each a name of its own.")
-        phases.append((name, one, int(n) if isinstance(n, Integral) else n))
+            raise InputError(
+                f"two filters of one schedule are called {name!r}. Give each a name of its own: `one.name = ...`."
+            )
+        phases.append((name, one, int(n) if isinstance(n, Integral) and not isinstance(n, bool) else n))
     name_apart(made)
-    if not phases or not all(isinstance(n, int) and n >= 1 for *_, n in phases):
+    if not phases or not all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for *_, n in phases):
         raise InputError("the schedule is empty, or a phase has no whole number of iterations.")
     return phases
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from swag_af.data.contracts import factory_of
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, check_kind
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import items_of
 from swag_af.matching.options import MatchingOptions
@@ -29,7 +29,8 @@ def match_texts(
     `CandidatePool.from_texts` takes as negatives; tags in them stay as they are. Raises InputError for lists of
     different lengths, for numbers out of range, and where there is no matching.
     """
-    used = options or MatchingOptions()
+    used = MatchingOptions() if options is None else options
+    check_kind("options", used, MatchingOptions)
     if isinstance(similarity, type):
         raise InputError(f"similarity: {similarity.__name__} is a class. Give an object of it, or its name.")
     models = Models(

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, marked, took_part
-from swag_af.data.errors import takes_options
+from swag_af.data.errors import check_kind, takes_options
 from swag_af.data.files import write_text
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.replacing import check_apart, check_output
@@ -50,6 +50,8 @@ def write_report(run: Run, path: Path | str, *, n_questions: int = 20, verified:
     In the run's own folder, its curve is drawn beside the page, as the verbs `filter` and `report` leave it.
     `verified` is what annotators judged of its endings, if there are verdicts (`verification_of`).
     """
+    check_kind("run", run, Run)
+    check_output(Path(path), force=True, flag="path")
     if run.matching is None and run.path is not None and Path(path).parent.resolve() == run.path.resolve():
         plot_run(run, run.path)
     subject = subject_of(run)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import InputError, UnknownNameError
+from swag_af.data.errors import InputError, UnknownNameError, check_kind
 from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.manifests import FORMAT
 from swag_af.scoring.breakdown import Spread, by_group, by_part, spread_of
@@ -107,6 +107,7 @@ def scores_of(
     clusters of intervals, numbers from 0; those of the dataset unless given. `parts` name, by kind, the part of each
     instance. Raises InputError for arrays of another shape.
     """
+    check_kind("instances", instances, Instances)
     numbers = clusters_of(instances).numbers if groups is None else np.asarray(groups)
     for kind, given in {"groups": numbers, **(parts or {})}.items():
         if len(given) != len(instances):

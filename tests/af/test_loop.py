@@ -16,7 +16,7 @@ from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
-from swag_af.filters import contract
+from swag_af.filters import contract, make_filter
 from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 
@@ -129,11 +129,46 @@ def test_options_of_another_that_is_not_given_are_refused(make, said):
         (["bow"], "a schedule is a list of pairs"),
         (("bow", 2), "a schedule is a list of pairs"),
         (HashFilter, "this is a class. Give an object of it"),
+        ([("bow", True)], "no whole number of iterations"),
+        ("bow:0", "COUNT is 1 or more"),
     ],
 )
 def test_what_is_no_schedule_is_told(pool, filter, said):
     with pytest.raises(SwagAfError, match=said):
         filter_pool(pool, filter, AFOptions(iterations=1, n_negatives=3))
+
+
+def test_a_schedule_may_be_written_as_on_the_command_line(pool):
+    options = AFOptions(n_negatives=3)
+    written, listed = (filter_pool(pool, one, options) for one in ("ngrams:1,bow:1", [("ngrams", 1), ("bow", 1)]))
+    assert written.log == listed.log
+    assert [one.filter for one in written.log] == ["ngrams", "bow"]
+
+
+@pytest.mark.parametrize("given", ["", 3, HashFilter()])
+def test_what_is_no_path_is_told_before_any_work(pool, given):
+    with pytest.raises(InputError, match=r"out: .*, where the path of a folder is due"):
+        filter_pool(pool, "bow", AFOptions(iterations=1, n_negatives=3), out=given)
+    for opened in (open_run, CandidatePool.open):
+        with pytest.raises(InputError, match="where the path of a folder is due"):
+            opened(given)
+
+
+@pytest.mark.parametrize("given", [{"after_iteration": 3}, {"is_enough": None}, {"workers": 2}])
+def test_what_is_no_hook_is_told_before_any_work(pool, given):
+    with pytest.raises(InputError, match=f"{next(iter(given))}: a .* is due"):
+        filter_pool(pool, HashFilter(), AFOptions(iterations=1, n_negatives=3), **given)
+
+
+def test_a_filter_that_has_no_name_is_told():
+    with pytest.raises(InputError, match="filter None: a name is due"):
+        make_filter(None)
+
+
+@pytest.mark.parametrize("given", [None, 3, HashFilter()])
+def test_an_option_that_is_a_path_takes_no_object(given):
+    with pytest.raises(InputError, match=r"--pool .*: the path of a file or a folder is due"):
+        FilterOptions(given)
 
 
 @dataclass

@@ -1,6 +1,8 @@
 """Claims about the pool: texts come back, tables read back, damage is one line."""
 
 import shutil
+import warnings
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
 from swag_af.data.pool.guard import comparable
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.pool.verb import as_given
 from swag_af.data.tags import load_tagger
 from swag_af.data.text.normalise import normalise
@@ -169,6 +172,56 @@ def test_features_go_with_the_candidates_that_stay() -> None:
     np.testing.assert_array_equal(got[1], values[1][[0, 1, 3, 4]])
 
 
+class Column(list):
+    """A column of a table that was sorted: `[i]` is the row that the label `i` has, not the i-th."""
+
+    def __init__(self, values: list, labels: list[int]):
+        super().__init__(values)
+        self.labels = labels
+
+    def __getitem__(self, label):
+        return list(self)[self.labels.index(label)]
+
+
+def test_columns_of_a_sorted_table_go_by_place() -> None:
+    labels, values = [1, 0], features(6, 5)
+    pool = CandidatePool.from_texts(
+        Column(CONTEXTS, labels), Column(NEGATIVES, labels), features=Column(values, labels), tagger="rules"
+    )
+    rows = np.arange(2)
+    np.testing.assert_array_equal(pool.gather("features", rows), small(features=values).gather("features", rows))
+
+
+def test_an_id_that_is_no_text_is_refused_and_none_is_none() -> None:
+    for number in (0, 7):
+        with pytest.raises(InputError, match=f"row 0 has no text under id, but {number}"):
+            CandidatePool.from_texts([replace(CONTEXTS[0], id=number)], NEGATIVES[:1])  # type: ignore[arg-type]
+    nameless = [replace(one, id=None) for one in CONTEXTS]  # type: ignore[arg-type]
+    assert [context.id for context in CandidatePool.from_texts(nameless, NEGATIVES).contexts] == ["row-0", "row-1"]
+
+
+def test_questions_of_few_passages_are_told() -> None:
+    rng, contexts, negatives = np.random.default_rng(0), [], []
+    for p in range(5):
+        words = [f"t{p}w{j}" for j in range(40)]
+        for k in range(30):
+            contexts.append(Context(f"{' '.join(words)}.", f"Question {k}:", f"{' '.join(rng.choice(words, 6))}."))
+            negatives.append([f"{' '.join(rng.choice(words, 6))}." for _ in range(3)])
+    with pytest.warns(SharedTextWarning, match="150 of 150 rows share a sentence, .*name it: .*video="):
+        CandidatePool.from_texts(contexts, negatives, tagger="none")
+    named = [replace(one, video=one.sent1[:5]) for one in contexts]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SharedTextWarning)
+        assert len(np.unique(CandidatePool.from_texts(named, negatives, tagger="none").groups)) == 5
+
+
+def test_rows_that_are_not_there_are_told() -> None:
+    pool = small()
+    for row in (-1, 2):
+        with pytest.raises(InputError, match=f"row {row}: the pool has 2"):
+            pool.texts_of_row(row)
+
+
 def test_contexts_without_ids_are_named_by_their_row() -> None:
     assert [(context.id, context.video) for context in small().contexts] == [("row-0", "v"), ("row-1", "row-1")]
 
@@ -185,7 +238,7 @@ BAD_TEXTS = {
     "one text for all": (CONTEXTS, "burns it.", "negatives: a str, where a list is due"),
     "records": ([{"gold": "a"}, {}], [["a"], ["b"]], "row 0: a dict, where a swag_af.Context"),
     "one id twice": ([Context("A.", "He", "x", id="a")] * 2, [["a"], ["b"]], "1 id is of several rows .first: 'a'."),
-    "no word for a video": ([Context("A.", "He", "x", video=3)], [["a"]], "row 0 has no text under video"),
+    "no word for a video": ([Context("A.", "He", "x", video=3)], [["a"]], "row 0 has no text under video, but 3"),
     "a fold below all": ([Context("A.", "He", "x", fold=-7)], [["a"]], "row 0 has -7 as fold"),
     "a fold above all": ([Context("A.", "He", "x", fold=10**9)], [["a"]], "row 0 has 1000000000 as fold"),
     "media of bytes": ([Context("A.", "He", "x", media={"b": b"x"})], [["a"]], "row 0 has media under 'b' that JSON"),
@@ -208,6 +261,8 @@ BAD_FEATURES = {
     "a row too few": (features(6), "1 arrays"),
     "a candidate too few": (features(6, 4), "row 1"),
     "a candidate too many": (features(6, 6), "row 1"),
+    "complex": ([features(6)[0] * 1j, features(5)[0]], "row 0 has features that are no table of numbers"),
+    "a table by name": ({"row-0": features(6)[0], "row-1": features(5)[0]}, "features: a dict, where a list is due"),
     "another width": ([features(6)[0], np.ones((5, 7))], "row 1 has 7 features a candidate, and the rows before it"),
 }
 

@@ -17,6 +17,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
@@ -323,6 +324,8 @@ def test_an_estimator_can_be_given_any_function_of_the_view(no_signal):
         (SklearnFilter(LogisticRegression(), of="paragraph"), "of='paragraph' is none of second_sentence, ending, tok"),
         (SklearnFilter(LogisticRegression(), of=lambda view: [1, 2]), "gave 2 rows for 32 candidates"),
         (SklearnFilter("logistic"), "str is no scikit-learn estimator"),
+        (SklearnFilter(LogisticRegression), r"is a class. Give an object of it: LogisticRegression\(\.\.\.\)"),
+        (SklearnFilter(KMeans(2)), "KMeans finds clusters, and learns no gold"),
         (SklearnFilter(make_pipeline(CountVectorizer(min_df=99), LogisticRegression())), "cannot be fitted: max_df"),
     ],
 )
