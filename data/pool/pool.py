@@ -140,10 +140,10 @@ class CandidatePool:
         such as those without negatives. For files of any size use `swag-af pool`.
 
         Where negatives are golds of other rows, or more than a tenth of the rows share a sentence so common that splits
-        part them, a SharedTextWarning says so (`swag_af.data.pool.sharing`). Where
-        surface form reveals gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
-        `manifest["surface"]` how much. `normalise` gives gold and negatives one form (`swag_af.data.text.normalise`),
-        before anything compares them; they are then shown through the vocabulary.
+        part them, a SharedTextWarning says so (`swag_af.data.pool.sharing`). Where surface form reveals gold
+        (`swag_af.data.text.surface`), a SurfaceWarning says so, and `manifest["surface"]` how much. `normalise` gives
+        gold and negatives one form (`swag_af.data.text.normalise`), before anything compares them; they are then shown
+        through the vocabulary.
         """
         from swag_af.data.pool.assembly import parts_from_texts
 
@@ -169,7 +169,7 @@ class CandidatePool:
         """To whoever made the pool from texts: a SurfaceWarning where surface form reveals gold, a SharedTextWarning
         where negatives are golds of rows that splits part from theirs, where splits part many rows that share a
         sentence, and where many negatives stand in several rows."""
-        from swag_af.data.pool.sharing import SharedTextWarning, repeated_line
+        from swag_af.data.pool.sharing import SharedTextWarning, n_parted, repeated_line
         from swag_af.data.text.lengths import warning_lines
         from swag_af.data.text.surface import SurfaceWarning
 
@@ -184,7 +184,7 @@ class CandidatePool:
                 SharedTextWarning,
                 stacklevel=3,
             )
-        if (n := shared.get("n_rows_apart_by_sentence", 0)) > len(self) / 10:
+        if shared.get("n_rows_apart_by_sentence") and (n := n_parted(self.contexts, self.groups)) > len(self) / 10:
             warnings.warn(
                 f"{n:,} of {len(self):,} rows share a sentence, and so many that splits part them: what a filter finds "
                 "may be what it has met. Where these are questions about one passage, name it: "

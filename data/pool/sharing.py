@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.context import Context
 from swag_af.data.percent import in_percent
 from swag_af.data.pool.rows import Block, Row
 from swag_af.data.splits import Joined, a_story, counted, join_by_text
@@ -92,6 +93,19 @@ def sharing(keys: RowKeys, blocks: Iterable[Block], given: np.ndarray | None = N
         "n_repeated_negatives": repeats.n_repeated(golds, by_gold.groups),
     }
     return Sharing(by_gold.groups, found)
+
+
+def n_parted(contexts: Iterable[Context], groups: np.ndarray) -> int:
+    """How many rows have a sentence that rows of another of `groups` (N,) have too. One that more than half of the rows
+    have does not count: that is no passage, but an instruction."""
+    texts = (sentence_keys(text) for context in contexts for text in context.sentences)
+    of_texts = [np.array(keys, np.int64) for keys in texts]  # two a row
+    rows = np.repeat(np.arange(len(of_texts)) // 2, [len(keys) for keys in of_texts])
+    pairs = np.unique(np.stack((np.concatenate(of_texts), rows)), axis=1)  # (2, t): keys and rows
+    keys, at, n_rows = np.unique(pairs[0], return_inverse=True, return_counts=True)
+    n_groups = np.bincount(np.unique(np.stack((at, groups[pairs[1]])), axis=1)[0], minlength=len(keys))
+    parted = (n_groups > 1) & (n_rows <= len(groups) / 2)
+    return len(np.unique(pairs[1][parted[at]]))
 
 
 def _recycled(golds: np.ndarray, blocks: Iterable[Block]) -> tuple[np.ndarray, np.ndarray, int]:
