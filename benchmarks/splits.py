@@ -3,13 +3,14 @@
     python benchmarks/splits.py POOL --out runs/fixed                      # all of it; begun again, it goes on
     python benchmarks/splits.py POOL --out runs/fixed --loops fresh --only 0 2   # these loops of these parts, no audits
     python benchmarks/splits.py POOL --out runs/fixed --json               # the table, and one line of JSON
-    python benchmarks/splits.py POOL --out runs/bf16 --loops fresh bf16 fixed-bf16    # what rounded products change
+    python benchmarks/splits.py POOL --out runs/bf16 --loops fresh again bf16 fixed-bf16   # what rounding does
 
 The contexts of POOL are dealt by whole groups into parts of about --contexts; the first --seeds parts are pools of
 their own, each filtered with a seed of its own and from one random start by two loops or more: `fresh` (the paper's: a
 fresh split and a fresh fit in every iteration), `fixed` (`--splits fixed`), and both with the products of fits in bf16,
-`bf16` and `fixed-bf16`. All are audited after as many iterations as `fresh`, and with --more `fixed` once again after
-so many more of its last filter (`longer`: choose them so that it takes the CPU seconds of `fresh`).
+`bf16` and `fixed-bf16`. `again` is `fresh` by another seed, so from another random start: what chance does. All are
+audited after as many iterations as `fresh`, and with --more `fixed` once again after so many more of its last filter
+(`longer`: choose them so that it takes the CPU seconds of `fresh`).
 
 Fresh filters then audit the questions of all parts together, over the same folds of whole groups, so that loops are
 compared context by context. Two intervals stand behind each difference: over contexts, clustered in groups, and over
@@ -21,7 +22,7 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from swag_af.data.run import Run, open_run
 from swag_af.data.splits import deal
 from swag_af.filters.registry import make_filter, parse_schedule
 
-LOOPS = ("fresh", "fixed", "bf16", "fixed-bf16")
+LOOPS = ("fresh", "again", "fixed", "bf16", "fixed-bf16")
 
 
 def parts_of(pool: CandidatePool, n_contexts: int, n_parts: int) -> list[np.ndarray]:
@@ -50,7 +51,8 @@ def filter_part(path: Path, loop: str, schedule: str, more: int, seed: int) -> R
     rounded = {"precision": "bfloat16"} if loop.endswith("bf16") else {}
     phases = [(make_filter(name, device="cpu", **rounded), n) for name, n in parse_schedule(schedule)]
     total = sum(n for _, n in phases) + (more if loop == "fixed" else 0)
-    options = AFOptions(iterations=total, splits="fixed" if loop.startswith("fixed") else "fresh", seed=seed)
+    splits: Literal["fresh", "fixed"] = "fixed" if loop.startswith("fixed") else "fresh"
+    options = AFOptions(iterations=total, splits=splits, seed=seed + (100 if loop == "again" else 0))
     out, kept = path / loop, path / loop / "cpu.jsonl"
     lines = [line for _, line in read_jsonl(kept)] if kept.exists() else []
     of = {one.name: one for one, _ in phases}
