@@ -9,7 +9,7 @@ import torch
 from swag_af.data.errors import InputError
 
 Precision = Literal["auto", "float32", "bfloat16"]
-"""Of products in training, as `mixed_precision` takes it."""
+"""`auto` is bfloat16 on a GPU and float32 on a CPU."""
 
 
 def pick_device(name: str) -> torch.device:

@@ -53,6 +53,19 @@ def pytest_xdist_auto_num_workers() -> int:
     return 1 + (os.cpu_count() or 1)
 
 
+@pytest.fixture(params=[True, False], ids=["instructions", "torch"])
+def has_bf16(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether products in bf16 are made by instructions of the processor. Where it has none, torch's alone are tried:
+    nothing can stand in for an instruction that is not there."""
+    from swag_af.nn import products
+
+    by_instruction: bool = request.param
+    if by_instruction and not products.has_bf16():
+        pytest.skip("this processor has no instructions for bf16 products")
+    monkeypatch.setattr(products, "has_bf16", lambda: by_instruction)
+    return by_instruction
+
+
 class HashFilter:
     """The fake of the main extension point: every text gets a number in [0, 1) that depends on it and on the fit.
 

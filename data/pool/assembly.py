@@ -95,8 +95,6 @@ def _check_given(
 def _check_groups(groups: np.ndarray | None, n: int) -> None:
     if groups is None:
         return
-    if groups.ndim != 1 or not len(groups):
-        raise InputError(f"groups: {groups.dtype} {groups.shape}, where a number a row ({n},) is due, from 0 on.")
     if groups.shape != (n,) or groups.dtype.kind not in "iu" or set(np.unique(groups)) != set(range(groups.max() + 1)):
         raise InputError(f"groups: {groups.dtype} {groups.shape}, where a number a row ({n},) is due, from 0 on.")
 

@@ -8,15 +8,14 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
 from swag_af.data.errors import InputError
-from swag_af.nn.device import pick_device
+from swag_af.nn.device import Precision, pick_device
 from swag_af.nn.pretrained import check_whole, network_and_lacking, read_config, read_tokenizer, readable, told_by
 
-Precision = Literal["auto", "float32", "bfloat16"]
 PRECISIONS = ("auto", "float32", "bfloat16")
 """auto: bfloat16 on a GPU, float32 on a CPU."""
 

@@ -143,11 +143,11 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
             raise InputError(
                 f"two filters of one schedule are called {name!r}. Give each a name of its own: `one.name = ...`."
             )
-        phases.append((name, one, int(n) if isinstance(n, Integral) and not isinstance(n, bool) else n))
+        phases.append((name, one, n))
     name_apart(made)
-    if not phases or not all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for *_, n in phases):
+    if not phases or not all(isinstance(n, Integral) and not isinstance(n, bool) and n >= 1 for *_, n in phases):
         raise InputError("the schedule is empty, or a phase has no whole number of iterations.")
-    return phases
+    return [(name, one, int(n)) for name, one, n in phases]
 
 
 def name_apart(made: Mapping[str, Filter]) -> None:

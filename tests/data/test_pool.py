@@ -5,6 +5,7 @@ import warnings
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -193,10 +194,12 @@ def test_columns_of_a_sorted_table_go_by_place() -> None:
 
 
 def test_an_id_that_is_no_text_is_refused_and_none_is_none() -> None:
-    for number in (0, 7):
+    numbers: list[Any] = [0, 7]
+    for number in numbers:
         with pytest.raises(InputError, match=f"row 0 has no text under id, but {number}"):
-            CandidatePool.from_texts([replace(CONTEXTS[0], id=number)], NEGATIVES[:1])  # type: ignore[arg-type]
-    nameless = [replace(one, id=None) for one in CONTEXTS]  # type: ignore[arg-type]
+            CandidatePool.from_texts([replace(CONTEXTS[0], id=number)], NEGATIVES[:1])
+    nothing: Any = None
+    nameless = [replace(one, id=nothing) for one in CONTEXTS]
     assert [context.id for context in CandidatePool.from_texts(nameless, NEGATIVES).contexts] == ["row-0", "row-1"]
 
 

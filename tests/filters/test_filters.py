@@ -570,12 +570,8 @@ def test_two_threads_are_tried_in_the_products_that_a_fit_has(monkeypatch):
             assert make_filter(name, precision="bfloat16").threads_alike == 1
 
 
-@pytest.mark.parametrize("by_instruction", [True, False])
 @pytest.mark.parametrize("name", ["cnn", "poslstm", "ensemble"])
-def test_a_fit_in_bf16_learns_as_one_in_fp32_does_and_is_the_same_twice(name, by_instruction, plain_pool, monkeypatch):
-    if by_instruction and not products.has_bf16():
-        pytest.skip("this processor has no bf16 products")
-    monkeypatch.setattr(products, "has_bf16", lambda: by_instruction)
+def test_a_fit_in_bf16_learns_as_one_in_fp32_does_and_is_the_same_twice(name, has_bf16, plain_pool):
     train, test = halves(plain_pool)
     scores = []
     for precision in ("float32", "bfloat16", "bfloat16"):
@@ -594,11 +590,7 @@ def test_an_unknown_precision_is_refused():
         CNNFilter(precision="float16").check()
 
 
-@pytest.mark.parametrize("by_instruction", [True, False])
-def test_gradients_in_mixed_precision_are_those_of_fp32_but_for_rounding(plain_pool, by_instruction, monkeypatch):
-    if by_instruction and not products.has_bf16():
-        pytest.skip("this processor has no bf16 products")
-    monkeypatch.setattr(products, "has_bf16", lambda: by_instruction)
+def test_gradients_in_mixed_precision_are_those_of_fp32_but_for_rounding(plain_pool, has_bf16):
     train, _ = halves(plain_pool)
     filter = make_filter("ensemble", **SETTINGS["ensemble"])
     sequences = filter._read(train)
@@ -733,10 +725,8 @@ def test_the_lstm_and_its_gradient_equal_the_slow_twin(masked, n_threads, launch
         torch.testing.assert_close(lstm_max_pool(table, weight, inputs, alive, mask), slow)
 
 
-def test_in_bf16_the_lstm_multiplies_what_is_rounded_and_adds_up_in_fp32():
-    """Each product is a rounded one; a slow twin whose weights and outputs are exact in bf16 differs by no more."""
-    if not products.has_bf16():
-        pytest.skip("this processor has no bf16 products")
+def test_in_bf16_the_lstm_multiplies_what_is_rounded_and_adds_up_in_fp32(has_bf16):
+    """Without instructions for it, all of it stays in fp32."""
     rng, b, hidden, n_inputs = np.random.default_rng(0), 40, 64, 11
     lengths = falling_lengths(rng, b, 9)
     alive = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
@@ -751,7 +741,7 @@ def test_in_bf16_the_lstm_multiplies_what_is_rounded_and_adds_up_in_fp32():
         made.append([pooled.detach(), *torch.autograd.grad((pooled * outer).sum(), (table, weight))])
     for exact, rounded in zip(*made, strict=True):
         assert rounded.dtype == torch.float32
-        assert not torch.equal(exact, rounded)
+        assert torch.equal(exact, rounded) is not has_bf16
         assert float(F.cosine_similarity(exact.flatten(), rounded.flatten(), dim=0)) > 0.999
 
 

@@ -20,7 +20,6 @@ from swag_af.filters.pairs import fitting
 from swag_af.filters.pairs.batch import PairBatch, WordTable
 from swag_af.filters.pairs.networks import DualBow, InferSentBilinear, InferSentMLP, LSTMSequence
 from swag_af.filters.pairs.texts import Texts, pairs_of_texts, pairs_of_view, texts_of
-from swag_af.nn import products
 from swag_af.nn.threads import threads
 
 SMALL = {"max_epochs": 2, "device": "cpu", "word_size": 16}
@@ -238,12 +237,8 @@ def test_one_thread_and_two_give_the_same_bits_and_torch_is_left_as_it_was(name,
     assert np.array_equal(*scores)
 
 
-@pytest.mark.parametrize("by_instruction", [True, False])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_fit_in_bf16_learns_nearly_the_same(name, by_instruction, matched, monkeypatch):
-    if by_instruction and not products.has_bf16():
-        pytest.skip("this processor has no bf16 products")
-    monkeypatch.setattr(products, "has_bf16", lambda: by_instruction)
+def test_a_fit_in_bf16_learns_nearly_the_same(name, has_bf16, matched):
     train, test = matched
     scores = []
     for precision in ("float32", "bfloat16"):

@@ -42,12 +42,8 @@ def test_bf16_rounds_and_returns_fp32(kernels):
     assert not torch.equal(made, torch_linear(x, weight, bias))
 
 
-@pytest.mark.parametrize("by_instruction", [True, False])
 @pytest.mark.parametrize("with_bias", [True, False])
-def test_a_product_in_bf16_sums_in_fp32_and_returns_it(by_instruction, with_bias, monkeypatch):
-    if by_instruction and not products.has_bf16():
-        pytest.skip("this processor has no bf16 products")
-    monkeypatch.setattr(products, "has_bf16", lambda: by_instruction)
+def test_a_product_in_bf16_sums_in_fp32_and_returns_it(has_bf16, with_bias):
     torch.manual_seed(0)
     x, weight = torch.randn(8, 640), torch.randn(50, 640)
     bias = torch.randn(50) if with_bias else None
