@@ -1,6 +1,6 @@
 """Groups of instances that no fold or split may separate: those named, or those that share a text, or nearly."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from swag_af.data.splits import (
     numbered,
 )
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.wording import comparable, text_key, words
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 NEAR = 0.8
 """The Jaccard similarity from which two texts are nearly the same: of 3-grams of words, for options of words."""
 TELLING = 5
-"""Different words that options must have together to join anything: fewer are labels, colours, names, which questions
-share that have nothing else in common. Our choice."""
+"""Different words that options must have together to join anything, or a sentence: fewer are labels, colours, names,
+which questions share that have nothing else in common. Our choice."""
 
 MOST_COPIES = 0.5
 """From more than this share of the set on, rows that are wholly the same are probably told apart by something that was
@@ -70,13 +71,15 @@ def by_name_or_text(instances: Instances) -> Groups:
     """The groups that the dataset names, unless it is one for all; those without a name are together if their texts are
     the same or nearly so.
 
-    What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the
-    text that is classified, or all options. Of choices, options are compared beside the context too, so that copies
-    whose question was reworded stay together; those of few words are not (`TELLING`). Contrast sets stay whole, however
-    large, and so do copies: rows that are the same in all that was read (`same_as`), unless most are (`MOST_COPIES`).
-    No other joining by texts makes a group larger than `MOST_TOGETHER` of the instances: a text that would, such as
-    "Which is true?" or the same options everywhere, joins nothing, and where chains of near duplicates would, they must
-    be more similar (`STRICTER`). The order of the instances does not matter, nor does a mask.
+    What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the text
+    that is classified, or all options. Of choices, options are compared beside the context too, so that copies whose
+    question was reworded stay together; those of few words are not (`TELLING`). A question that goes on where another's
+    right option ends tells the same story, and premises that share a hypothesis (a claim, with its evidence) may have
+    been labelled as one. Contrast sets stay whole, however large, and so do copies: rows that are the same in all that
+    was read (`same_as`), unless most are (`MOST_COPIES`). No other joining by texts makes a group larger than
+    `MOST_TOGETHER` of the instances: a text that would, such as "Which is true?" or the same options everywhere, joins
+    nothing, and where chains of near duplicates would, they must be more similar (`STRICTER`). The order of the
+    instances does not matter, nor does a mask.
     """
     given = instances.unmasked or instances.instances
     names = [one.group for one in given]
@@ -94,8 +97,14 @@ def by_name_or_text(instances: Instances) -> Groups:
     by_context = _together(named, free, [_first_text(one) for one in rows], shingle_sets)
     telling = [i for i, one in enumerate(rows) if instances.kind == "choices" and _is_telling(one)]
     by_options = _together(by_context.groups, free[telling], [_all_options(rows[i]) for i in telling], word_sets)
-    copies = join_by_text(by_options.groups, free, _copies(rows), most=MOST_COPIES)
-    said = _said(by_context, by_options, copies, _named(len(names) - len(free), only))
+    if instances.kind == "choices":
+        how, (at, keys) = "go on where another's right option ends", _stories(rows)
+    else:
+        how, (at, keys) = "share the text that is classified", _hypotheses(rows)
+    by_story = join_by_text(by_options.groups, free[at], keys, most=_most(len(names)))
+    copies = join_by_text(by_story.groups, free, _copies(rows), most=MOST_COPIES)
+    shared = {"share their options, or nearly": by_options.n, how: len(np.unique(by_story.groups))}
+    said = _said(by_context, by_options, shared, copies, _named(len(names) - len(free), only))
     return Groups(_numbered(copies.groups), said)
 
 
@@ -136,6 +145,30 @@ def _is_telling(one: Instance) -> bool:
     return len(set(words(_all_options(one)))) >= TELLING
 
 
+def _stories(rows: Sequence[Instance]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and keys (t,) of the sentences of right options that stand in contexts of `rows` as well, of both."""
+    contexts = [_sentences(one.context) for one in rows]
+    ends = [_sentences(f"{one.start} {one.options[one.answer]}") for one in rows]
+    both = set().union(*contexts) & set().union(*ends)
+    return _pairs([(begin | end) & both for begin, end in zip(contexts, ends, strict=True)])
+
+
+def _hypotheses(rows: Sequence[Instance]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and keys (t,) of the texts that are classified beside a context."""
+    return _pairs([{text_key(_all_options(one))} if one.context and _is_telling(one) else set() for one in rows])
+
+
+def _sentences(text: str) -> set[int]:
+    """The keys of a text and of its sentences, but of short ones."""
+    return {text_key(part) for part in (text, *sentences_of(text)) if len(set(words(part))) >= TELLING}
+
+
+def _pairs(keys: Sequence[set[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """(t,) and (t,): the number of each set once for every key in it, and that key."""
+    rows = np.repeat(np.arange(len(keys)), list(map(len, keys)))
+    return rows, np.array([key for of_row in keys for key in sorted(of_row)], np.int64)
+
+
 @dataclass(frozen=True)
 class _Together:
     """Groups joined by one kind of text."""
@@ -157,13 +190,18 @@ def _together(
     groups: np.ndarray, rows: np.ndarray, texts: list[str], sets_of: Callable[[Sequence[Sequence[str]]], "csr_array"]
 ) -> _Together:
     """`groups` (N,) joined where the `texts` of `rows` (n,) are the same, or as `sets_of` their words nearly so."""
-    most = max(MOST_TOGETHER, FEW_TOGETHER / len(groups))
+    most = _most(len(groups))
     keys = np.array([text_key(text) for text in texts], np.int64)
     joined = join_by_text(groups, rows, keys, most=most)
     of_each = _one_of_each(texts, keys, joined.groups[rows])
     sets = sets_of([words(texts[i]) for i in of_each.tolist()])
     largest = max(int(np.bincount(joined.groups).max()), int(most * len(groups)))
     return _Together(*_with_near(joined.groups, rows[of_each], sets, largest), joined.n_apart)
+
+
+def _most(n: int) -> float:
+    """The share of `n` instances beyond which no text makes a group larger."""
+    return max(MOST_TOGETHER, FEW_TOGETHER / n)
 
 
 def _one_of_each(texts: list[str], keys: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -187,12 +225,15 @@ def _with_near(groups: np.ndarray, rows: np.ndarray, sets: "csr_array", largest:
     return groups, 1.0
 
 
-def _said(by_context: _Together, by_options: _Together, copies: Joined, named: str) -> str:
+def _said(by_context: _Together, by_options: _Together, shared: Mapping[str, int], copies: Joined, named: str) -> str:
+    """How groups were made; `shared` has what joined instances beside the context, and how many groups that left."""
     n = len(np.unique(copies.groups))
     what = f"{several(n, 'group')} of instances whose context is the same or nearly so"
     parts = [f"{what}; the dataset names {named}"]
-    if by_options.n < by_context.n:
-        parts.append(f"{by_context.n:,} by context alone, but some share their options, or nearly")
+    before = [by_context.n, *shared.values()]
+    ways = [way for way, left, was in zip(shared, before[1:], before, strict=False) if left < was]
+    if ways:
+        parts.append(f"{by_context.n:,} by context alone, but some {' and some '.join(ways)}")
     threshold = max(by_context.threshold, by_options.threshold)
     if threshold > NEAR:
         parts.append(

@@ -148,11 +148,14 @@ def test_the_order_of_instances_changes_no_group(given: list[tuple[str, str]], r
 
 WORDS = st.sampled_from(["red", "fox", "runs", "home", "slowly", "today", "and"])
 SHORT = st.lists(WORDS, max_size=5).map(" ".join)
+LONG = st.permutations(["red", "fox", "runs", "home", "slowly"]).map(
+    lambda words: " ".join(words[:3]) + ". " + " ".join(words)
+)
 
 
 @given(
     st.lists(
-        st.tuples(SHORT, SHORT, st.lists(SHORT, min_size=2, max_size=3), st.sampled_from(["", "", "v"])),
+        st.tuples(SHORT | LONG, SHORT, st.lists(SHORT | LONG, min_size=2, max_size=3), st.sampled_from(["", "", "v"])),
         min_size=1,
         max_size=9,
     )
@@ -166,6 +169,35 @@ def test_groups_are_those_of_every_two_instances_compared(
     names = {row.group for row in rows}
     alone = [replace(row, group="" if len(names) == 1 else row.group) for row in rows]
     assert sets_of(rows) == groups_of_instances(alone, near=NEAR, telling=TELLING)
+
+
+def test_a_question_that_goes_on_where_another_ended_tells_the_same_story() -> None:
+    """Captions of one video, which no column names: a model knows the words of a video again, as it did in SWAG."""
+    story = [f"A man with hat {i} climbs hill number {i}." for i in range(40)]
+    rows = [
+        Instance(f"{i}", story[i], (f"a dog {i} barks at the moon.", story[i + 1][6:]), 1, start="A man")
+        for i in range(39)
+        if i % 4 != 3  # so that stories have three questions
+    ]
+    assert sets_of(rows) == {frozenset(range(first, first + 3)) for first in range(0, 30, 3)}
+    wrong = [replace(row, answer=0) for row in rows]
+    assert len(sets_of(wrong)) == 30
+    short = [replace(row, context="He nods.", options=("He nods.", "no")) for row in rows]
+    assert "go on" not in group(Instances(tuple(short), "choices")).said
+
+
+def test_a_claim_is_together_with_all_its_evidence() -> None:
+    """Labelled once, with several premises: parted, a model knows the label of the claim."""
+    rows = [
+        Instance(f"{i}-{k}", f"Page {i * 3 + k} of {k} has word {i}x{k}.", (f"The claim {i} is that it holds.",), i % 2)
+        for i in range(60)
+        for k in range(3)
+    ]
+    made = group(Instances(tuple(rows), "classes", ("true", "false")))
+    assert made.n == 60
+    assert "180 by context alone, but some share the text that is classified" in made.said
+    short = [replace(row, options=("It holds.",)) for row in rows]
+    assert group(Instances(tuple(short), "classes", ("true", "false"))).n == 180
 
 
 def sets_of(rows: list[Instance]) -> set[frozenset[int]]:

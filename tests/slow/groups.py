@@ -6,6 +6,7 @@ from itertools import combinations
 from slow.near_duplicates import shingles
 from swag_af.data.context import Context
 from swag_af.data.instances.instances import Instance
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.wording import text_key, words
 from swag_af.data.tokens import tokenize
 
@@ -52,14 +53,31 @@ def groups_of_instances(rows: Sequence[Instance], *, near: float, telling: int) 
 
 
 def belong_together(one: Instance, other: Instance, *, near: float, telling: int) -> bool:
-    """The same name; or, where neither has one, a context or options that are the same or nearly so."""
+    """The same name; or, where neither has one, a context or options that are the same or nearly so, or a sentence with
+    which one is right and that the other's context has."""
     if one.group or other.group:
         return one.group == other.group
     options = [" ".join(sorted(row.options)) for row in (one, other)]
     first = [row.context or row.start or text for row, text in zip((one, other), options, strict=True)]
     if same_or_near(*first, near, by=shingles):
         return True
-    return min(len(set(words(text))) for text in options) >= telling and same_or_near(*options, near, by=tuple)
+    if min(len(set(words(text))) for text in options) >= telling and same_or_near(*options, near, by=tuple):
+        return True
+    return any(goes_on(*pair, telling) for pair in ((one, other), (other, one)))
+
+
+def goes_on(one: Instance, other: Instance, telling: int) -> bool:
+    """Whether the context of `other` has a sentence of the right option of `one`."""
+    texts = f"{one.start} {one.options[one.answer]}", other.context
+    ends, begins = (
+        {text_key(part) for part in (text, *sentences_of(text)) if is_long(part, telling)} for text in texts
+    )
+    return bool(ends & begins)
+
+
+def is_long(text: str, telling: int) -> bool:
+    """Whether it has so many different words."""
+    return len(set(words(text))) >= telling
 
 
 def same_or_near(one: str, other: str, near: float, *, by: Callable[[list[str]], Iterable[object]]) -> bool:
