@@ -142,19 +142,20 @@ _LETTER = re.compile(r"\(([A-Za-z])\)|([A-Za-z])[.)]?")
 
 
 def _spelt(text: str, label: str, options: Sequence[str | None], what: str, base: int) -> int | None:
-    """The option that a letter, unless labels are texts, or a whole option stands for; None if neither, RowError if
-    they are not the same and nothing says which is meant."""
-    meant = {i for i, option in enumerate(options) if option is not None and option.strip() == text}
+    """The option that a letter, unless labels are texts, or a whole option stands for, the first of equal ones; None if
+    neither, RowError if they are not the same and nothing says which is meant."""
+    same = [i for i, option in enumerate(options) if option is not None and option.strip() == text]
     found = _LETTER.fullmatch(text) if base != AS_TEXT else None
     letter = ord((found[1] or found[2]).upper()) - ord("A") if found else -1
-    if 0 <= letter < len(options):
-        meant = {letter} if base == AS_LETTERS else {*meant, letter}
-    if len(meant) > 1:
+    is_letter = 0 <= letter < len(options)
+    if is_letter and (base == AS_LETTERS or letter in same):
+        return letter
+    if is_letter and same:
         raise RowError(
             f"has {told(text)} under {label}, which may stand for several of its {what}: by letter, or as the text of "
             "one. Say which with --label-base letters or text, of predictions with --prediction-base"
         )
-    return min(meant, default=None)
+    return letter if is_letter else min(same, default=None)
 
 
 Cells = Iterable[tuple[Any, Sequence[str | None], Sequence[str]]]

@@ -134,6 +134,14 @@ def test_an_option_that_is_null_is_none(tmp_path: Path) -> None:
     assert {len(one.options) for one in made.instances} == {2}
 
 
+@pytest.mark.parametrize("base", ["auto", "text", "letters"])
+def test_a_label_that_is_the_text_of_two_options_is_the_first(tmp_path: Path, base: str) -> None:
+    """An audit looks for such options, and could not read them."""
+    rows = [{"question": f"q {i}?", "options": [f"no {i}", "so", "so"], "answer": "so"} for i in range(4)]
+    made = read(tmp_path, rows, label_base=base)
+    assert [one.answer for one in made.instances] == [1] * 4
+
+
 def test_labels_that_are_texts_are_no_letters(tmp_path: Path) -> None:
     rows = [{"question": f"which group {i}?", "options": ["B", "A", "AB"], "answer": "A"} for i in range(4)]
     with pytest.raises(
