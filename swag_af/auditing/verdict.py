@@ -117,9 +117,10 @@ def tried(saved: SavedAudit) -> list[Diagnostic]:
 
 
 def further(audit: Audit | SavedAudit) -> list[str]:
-    """What else is worth a sentence: the strongest feature, what is below chance, tiers, integrity, words, counts."""
+    """What else is worth a sentence: features to choose by or avoid, what is below chance, tiers, integrity, words,
+    counts."""
     saved = saved_form(audit)
-    sayers = [_few_line, _split_line, _feature_line, _below_line, _recycling_line]
+    sayers = [_few_line, _split_line, _feature_line, _avoided_line, _below_line, _recycling_line]
     sayers += [_set_line, _tier_line, _word_line, _integrity_line]
     return [*(line for sayer in sayers for line in sayer(saved)), _count_line(saved.about.counts)]
 
@@ -249,6 +250,24 @@ def _feature_line(saved: SavedAudit) -> list[str]:
     return [f"One feature alone, {best.subject}, is right in {figure(best.value, best.unit)} ({sure})."]
 
 
+def _avoided_line(saved: SavedAudit) -> list[str]:
+    """The single feature that chooses gold least often, where whoever never chooses by it gets more than by any."""
+    best, below = _best_feature(saved), [one for one in found(saved, "single") if _is_below(one)]
+    worst = max(below, key=_by_avoiding, default=None)
+    if worst is None or saved.about.of != "choices" or (best and best.value >= _by_avoiding(worst)):
+        return []
+    gets = figure(_by_avoiding(worst), worst.unit)
+    return [
+        f"By one feature alone, {worst.subject}, gold is found in {figure(worst.value, worst.unit)} (95 % interval "
+        f"{between(worst)}), where a guess finds {_chance(worst)}: a guess among the other options finds {gets} or so."
+    ]
+
+
+def _by_avoiding(one: Diagnostic) -> float:
+    """How often a guess among the options that a rule does not choose is right, if it chooses one of each question."""
+    return (1 - one.value) / (1 / (one.chance or 1.0) - 1) if one.chance != 1.0 else 0.0
+
+
 def _below_line(saved: SavedAudit) -> list[str]:
     worst = _strongest(_below(saved))
     return [] if worst is None else [worst.said]
@@ -256,8 +275,11 @@ def _below_line(saved: SavedAudit) -> list[str]:
 
 def _below(saved: SavedAudit) -> list[Diagnostic]:
     """The probes of what should carry nothing that are surely below chance."""
-    told = [one for one in found(saved, "partial") if one.code in PARTIAL]
-    return [one for one in told if one.chance is not None and one.value < one.chance]
+    return [one for one in found(saved, "partial") if one.code in PARTIAL and _is_below(one)]
+
+
+def _is_below(one: Diagnostic) -> bool:
+    return one.chance is not None and one.value < one.chance
 
 
 def _recycling_line(saved: SavedAudit) -> list[str]:

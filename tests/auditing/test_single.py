@@ -345,6 +345,19 @@ def test_one_answer_for_all_questions_is_found_as_a_position() -> None:
     assert found["option 2"].status == "found"
 
 
+def test_gold_that_is_always_last_is_found_whatever_the_number_of_options() -> None:
+    """Counted from the first alone, the best place was right in half."""
+    drawn = random_choices(90, seed=6)
+    rows = [replace(one, options=one.options[: 2 + i % 3], answer=1 + i % 3) for i, one in enumerate(drawn.instances)]
+    found = by_subject(
+        feature_diagnostics(replace(drawn, instances=tuple(rows)), singles(drawn), features=["position"])
+    )
+    assert found["last option"].value == 1
+    assert found["last option"].status == "found"
+    of_four = by_subject(feature_diagnostics(drawn, singles(drawn), features=["position"]))
+    assert "last option" not in of_four
+
+
 def test_a_rule_that_seldom_applies_but_never_fails_is_a_hint() -> None:
     drawn = random_choices(1000, seed=7)
     made = tuple(

@@ -143,6 +143,16 @@ def test_below_chance_is_told_with_how_far_its_opposite_gets() -> None:
     assert any(one.endswith("with 100.0 %, but for whoever avoids what they like.") for one in lines)
 
 
+def test_a_feature_that_is_to_be_avoided_is_told_where_none_gains_more() -> None:
+    """Writers who were told never to make gold the longest: a gate passed, and no sentence said what they gave away."""
+    told = "By one feature alone, shortest, gold is found in 1.0 %"
+    lines = further(audit(DATA, [probe(DATA, 0.25)], features={"longest": 0.1, "shortest": 0.01, "first": 0.25}))
+    (line,) = [line for line in lines if line.startswith(told)]
+    assert line.endswith("where a guess finds 25.0 %: a guess among the other options finds 33.0 % or so.")
+    above = further(audit(DATA, [probe(DATA, 0.25)], features={"longest": 0.44, "shortest": 0.01}))
+    assert not [line for line in above if line.startswith(told)]
+
+
 def test_features_words_tiers_and_faults_have_a_sentence_each() -> None:
     made = audit(
         DATA,

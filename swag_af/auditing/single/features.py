@@ -118,11 +118,14 @@ def choices_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray
 
 
 def _position_rules(seen: Seen, instances: Instances) -> Iterator[Tried]:
-    """A rule for each place; none where the order of options was drawn."""
+    """A rule for each place, and for the last where it is not the same in all; none where the order of options was
+    drawn."""
     if seen.texts.has_order:
         place = form.position(seen)
         places = range(1, min(MOST_POSITIONS, int(place.max())) + 1)
         tried = [choose("AF202", f"option {at}", (place == at).astype(float), instances) for at in places]
+        if len(set(instances.n_answers.tolist())) > 1:
+            tried.append(choose("AF202", "last option", place, instances))
         yield from one_of_mirrors(tried, instances)
 
 
