@@ -116,13 +116,13 @@ def subject_of(options: DiagnoseOptions) -> Subject:
     run.pool.check_tables(FILTER_TABLES)
     rows = sample(run.pool.groups, options.limit, seed=options.seed)
     groups = renumbered(run.pool.groups[rows])
+    _check_parts(groups, options.folds)
     made = usable_filters(run.pool, names, groups, device=options.device)
     if by_row := [name for name, one in zip(names, made, strict=True) if getattr(one, "reads_rows", False)]:
         raise InputError(
             f"filter {by_row[0]}: its scores depend on what else is shown, so those of single candidates say nothing. "
             "Name another with --filters."
         )
-    _check_parts(groups, options.folds)
     notes = (() if options.filters else (f"{OWN_FILTER} {names[0]}.",)) + _notes(names, made, manifest)
     if len(rows) < len(run.pool):
         notes += (f"A sample of {len(rows):,} of {len(run.pool):,} contexts: filters fitted on fewer find less.",)
