@@ -59,7 +59,7 @@ class ReleaseOptions(Options):
     seed: int = 0
     """Seed of splits, distractors and the order of answers; also breaks ties between verdicts."""
     force: bool = False
-    """Replace an existing dataset folder."""
+    """Replace an existing dataset folder, unless files were added to it or edited since."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,10 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import takes_options
+from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import write_text
 from swag_af.data.locks import alone
-from swag_af.data.manifests import check_replaceable, sha256_file, write_manifest
+from swag_af.data.manifests import (
+    MANIFEST,
+    check_replaceable,
+    is_clutter,
+    read_manifest,
+    sha256_file,
+    write_manifest,
+)
 from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
 from swag_af.data.progress import Advance, progress
 from swag_af.data.replacing import check_output, replacing
@@ -45,6 +52,7 @@ def release(options: ReleaseOptions) -> Dataset:
 
 def _released(options: ReleaseOptions) -> Dataset:
     check_replaceable(options.out, "dataset", force=options.force)
+    _check_untouched(options.out)
     formats = formats_wanted(parse_names("--formats", options.formats))
     run = open_run(options.run)
     names = style_filters(run, options)
@@ -62,6 +70,27 @@ def _released(options: ReleaseOptions) -> Dataset:
         _write_about(folder, dataset, formats)
         advance(1)
     return dataset
+
+
+def _check_untouched(folder: Path) -> None:
+    """Raise InputError where the dataset in `folder`, which another one replaces, is no longer as it was written: the
+    card is there to be filled in, and a publisher adds a licence."""
+    if not folder.exists():
+        return
+    written = read_manifest(folder, "dataset")["sha256"]
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not is_clutter(path.name))
+    names = [path.relative_to(folder).as_posix() for path in files]
+    theirs = [
+        name
+        for name, path in zip(names, files, strict=True)
+        if name != MANIFEST and (name not in written or sha256_file(path) != written[name])
+    ]
+    if theirs:
+        more = f" and {len(theirs) - 1} more" if theirs[1:] else ""
+        raise InputError(
+            f"{folder}: {theirs[0]}{more} in it {'were' if more else 'was'} added or edited since it was made, and "
+            "would go with the older dataset. Move it, or choose another --out."
+        )
 
 
 def _with_style(dataset: Dataset, names: Sequence[str], advance: Advance) -> Dataset:

@@ -339,6 +339,18 @@ def test_the_manifest_has_the_hashes_of_the_files(made) -> None:
     assert all(sha256_file(options.out / name) == value for name, value in hashes.items())
 
 
+@pytest.mark.parametrize("name", ["LICENSE", "README.md"])
+def test_what_a_publisher_added_or_filled_in_is_not_replaced(made, tmp_path: Path, no_curve: None, name: str) -> None:
+    """The card asks for a contact; with --force it was written anew, and a licence beside it was gone."""
+    mine = replace(made[0], out=tmp_path / "mine")
+    release(mine)
+    with (mine.out / name).open("a") as file:
+        file.write("Ask us.\n")
+    with pytest.raises(InputError, match=f"{name} in it was added or edited since it was made"):
+        release(replace(mine, force=True))
+    assert (mine.out / name).read_text().endswith("Ask us.\n")
+
+
 def test_an_existing_dataset_is_replaced_only_by_force(made, tmp_path: Path, no_curve: None) -> None:
     options, _ = made
     mine = replace(options, out=tmp_path / "mine")
