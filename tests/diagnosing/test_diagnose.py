@@ -397,6 +397,12 @@ def test_a_pool_of_what_is_assigned_has_nothing_left(tmp_path: Path) -> None:
     assert len(diagnosed_lines(found, tmp_path / "why")) > 20
 
 
+def test_a_limit_that_leaves_too_few_groups_is_named(tmp_path: Path) -> None:
+    """It was said that an audit needs several groups, and nothing of --limit."""
+    with pytest.raises(InputError, match="or a larger --limit"):
+        diagnose(options(obvious(tmp_path), limit=1))
+
+
 def test_rows_of_a_limited_diagnosis_are_whole_groups(tmp_path: Path) -> None:
     run = obvious(tmp_path)
     found = diagnose(options(run, limit=40))
