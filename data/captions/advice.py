@@ -8,11 +8,15 @@ from itertools import pairwise
 
 from swag_af.data.captions.drops import REASONS, is_enclosed
 from swag_af.data.captions.options import ContextRules
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.video import Video
 
 MANY = 1 / 3
 """A reason that drops more than this share of the pairs, or pairs of which more than this share are enclosed, call for
 a word. Of ActivityNet Captions 12 % are enclosed."""
+
+MANY_SEVERAL = 0.01
+"""The same of captions of several sentences; of ActivityNet Captions 0.02 %."""
 
 MANY_BACK = 0.1
 """The same of captions that begin before the one listed above them; of ActivityNet Captions 1 %."""
@@ -55,6 +59,18 @@ def time_warnings(name: str, videos: Sequence[Video], rules: ContextRules) -> li
             "and may describe the same event again. --drop-enclosed drops those pairs."
         )
     return lines
+
+
+def sentence_warnings(name: str, videos: Sequence[Video]) -> list[str]:
+    """A warning where more captions in the source called `name` than a few are of several sentences."""
+    texts = [caption.text for video in videos for caption in video.captions]
+    n = sum(len(sentences_of(text)) > 1 for text in texts)
+    if n <= MANY_SEVERAL * len(texts):
+        return []
+    return [
+        f"{name}: {_of(n, len(texts), 'captions')} are of several sentences. Endings are generated a sentence long, so "
+        "`generate` leaves out golds of more. Give each sentence a caption of its own, in order."
+    ]
 
 
 def drop_warnings(drops: Mapping[str, int]) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swag_af.data.captions.advice import FLAGS, drop_warnings, time_warnings
+from swag_af.data.captions.advice import FLAGS, drop_warnings, sentence_warnings, time_warnings
 from swag_af.data.captions.drops import REASONS
 from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
 from swag_af.data.captions.readers import read_videos
@@ -36,6 +36,17 @@ def test_captions_of_several_people_in_one_video_are_noticed(tmp_path: Path) -> 
 def test_captions_of_one_person_bring_no_warning(tmp_path: Path) -> None:
     videos = read_videos(timed(tmp_path / "a.json", [[3 * i, 3 * i + 4] for i in range(20)]))
     assert time_warnings("a.json", videos, ContextRules()) == []
+
+
+def test_captions_of_several_sentences_are_noticed(tmp_path: Path) -> None:
+    """Paragraphs made golds of several sentences, which the endings beside them were not."""
+    one, two = "A man hits the ball.", "A man hits the ball. The other one runs away."
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps({"video": "v", "sentence": text}) + "\n" for text in [one] * 98 + [two] * 2))
+    (line,) = sentence_warnings("rows.jsonl", read_videos(path))
+    assert line.startswith("rows.jsonl: 2 of 100 captions (2%) are of several sentences.")
+    path.write_text("".join(json.dumps({"video": "v", "sentence": text}) + "\n" for text in [one] * 99 + [two]))
+    assert sentence_warnings("rows.jsonl", read_videos(path)) == []
 
 
 def test_tables_count_captions_that_go_back_too(tmp_path: Path) -> None:
