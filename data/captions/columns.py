@@ -22,8 +22,8 @@ from swag_af.data.video import Caption, Video
 _USUAL = {
     "video": ("video_id", "vid", "movie", "clip", "id"),
     "sentence": ("caption", "text", "description", "sentences"),
-    "start": ("start", "begin", "start_seconds"),
-    "end": ("end", "stop", "end_seconds"),
+    "start": ("start", "start_time", "begin", "begin_time", "start_seconds"),
+    "end": ("end", "end_time", "stop", "stop_time", "end_seconds"),
 }
 """Common names of these columns in other tables."""
 
@@ -104,13 +104,21 @@ def _column_names(columns: CaptionColumns) -> dict[str, str]:
 
 
 def _check_columns(source: Source, names: Mapping[str, str], there: Iterable[str]) -> None:
-    """Every fault of the columns at once: those that must be there, and those that the user named but are not."""
+    """Every fault of the columns at once: those that must be there, those that the user named but are not, and times
+    under another name, without which captions would stand in the order of the file."""
     usual = _column_names(CaptionColumns())
     faults = []
     for part, name in names.items():
         needed = part in ("video", "sentence") or name != usual[part]
         if needed and name not in there:
             faults.append(f"no column {name!r}{_near(part, name, there)}")
+        elif name not in there and (part == "start" or (part == "end" and "start" in names)):
+            faults += [
+                f"no column {name!r}, and {column!r} is not read (name it with --{part}-column {column}, or say "
+                f"--{part}-column '' where it has no times)"
+                for column in _by_usual_name(part, there)[:1]
+                if column not in names.values()
+            ]
     if faults:
         raise InputError(
             f"{source.path}: {'; '.join(faults)}. It was read as {source.format} and has "
@@ -129,9 +137,15 @@ def _hint(there: Iterable[str]) -> str:
 
 def _near(part: str, name: str, there: Iterable[str]) -> str:
     by_lower = {column.lower(): column for column in there}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1)
-    near += [column for column in _USUAL.get(part, ()) if column in by_lower]
-    return f" (did you mean --{part}-column {by_lower[near[0]]}?)" if near else f" (name it with --{part}-column)"
+    near = [by_lower[column] for column in difflib.get_close_matches(name.lower(), by_lower, n=1)]
+    near += _by_usual_name(part, there)
+    return f" (did you mean --{part}-column {near[0]}?)" if near else f" (name it with --{part}-column)"
+
+
+def _by_usual_name(part: str, there: Iterable[str]) -> list[str]:
+    """The columns that have a common name of this part, in any case."""
+    by_lower = {column.lower(): column for column in there}
+    return [by_lower[name] for name in _USUAL.get(part, ()) if name in by_lower]
 
 
 def _seconds_of(

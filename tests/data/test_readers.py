@@ -291,7 +291,7 @@ def stored(folder: Path, kind: str, rows: list[dict]) -> Path:
     if kind == "jsonl":
         write_jsonl(path, rows)
     elif kind == "csv":
-        lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+        lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
         path.write_text("\n".join(lines) + "\n")
     else:
         pa = pytest.importorskip("pyarrow")
@@ -336,6 +336,27 @@ def test_an_optional_column_that_is_named_must_be_in_some_row(tmp_path: Path, ki
         read_videos(path, columns=CaptionColumns("clip", "text", **{f"{part}_column": "begim"}))
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "datasets"])
+def test_times_under_a_usual_name_are_read_or_refused(tmp_path: Path, kind: str) -> None:
+    """They were not read, and captions were paired in the order of the file."""
+    rows = [
+        {"video": "a", "sentence": text, "start": at, "end": at + 1} for text, at in (("late", 9.0), ("early", 0.0))
+    ]
+    path = stored(tmp_path, kind, rows)
+    with pytest.raises(InputError, match=r"--start-column start,.*--end-column end,"):
+        read_videos(path)
+    timed = read_videos(path, columns=CaptionColumns(start_column="start", end_column="end"))
+    assert texts(timed) == {"a": ["early", "late"]}
+    assert texts(read_videos(path, columns=CaptionColumns(start_column=""))) == {"a": ["late", "early"]}
+
+
+def test_a_usual_name_that_holds_something_else_is_no_time(tmp_path: Path) -> None:
+    path = written(tmp_path, "mine.csv", "video,Begin\na,A.\na,B.\n")
+    with pytest.raises(InputError, match=r"'Begin' is not read .name it with --start-column Begin,"):
+        read_videos(path, columns=CaptionColumns(sentence_column="video"))
+    assert texts(read_videos(path, columns=CaptionColumns(sentence_column="Begin"))) == {"a": ["A.", "B."]}
+
+
 def test_a_column_that_only_later_lines_have_is_read(tmp_path: Path) -> None:
     lines = '{"video": "v", "sentence": "A."}\n{"video": "v", "sentence": "B.", "who": "Eva"}\n'
     lines += '{"video": "v", "sentence": "C.", "who": "Eva"}\n'
@@ -370,7 +391,7 @@ def test_one_name_in_two_sources_is_two_videos(tmp_path: Path) -> None:
     path = tmp_path / "both.csv"
     rows = [("1", "lsmdc", 0), ("1", "garden", 1), ("1", "lsmdc", 2), ("1", "garden", 3)]
     lines = [f"{video},{source},{source} {at}.,{at},{at + 1}" for video, source, at in rows]
-    path.write_text("\n".join(["video,source,sentence,start,end", *lines]) + "\n", encoding="utf-8")
+    path.write_text("\n".join(["video,source,sentence,start_time,end_time", *lines]) + "\n", encoding="utf-8")
     videos = read_videos(path, columns=CaptionColumns())
     assert "of 2 videos, " in describe(path, "csv", videos)
     assert [(v.source, [c.text for c in v.captions]) for v in videos] == [
