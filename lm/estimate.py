@@ -13,11 +13,8 @@ from swag_af.data.context import Context
 from swag_af.data.pool.folder import FEATURES, smallest_uint
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.lstm.candidates import sentence_ends, unfit_gold
-from swag_af.lm.lstm.checkpoints import open_vocabulary
-from swag_af.lm.lstm.corpus import caption_vocabulary
+from swag_af.lm.lstm.golds import Bounds, unfit_golds
 from swag_af.lm.lstm.reader import TILE
-from swag_af.lm.lstm.sampling import Sampling
 from swag_af.lm.lstm.workers import (
     CONTEXT_BYTES,
     LEARNT_A_SECOND,
@@ -32,7 +29,7 @@ from swag_af.lm.reuse import reusable
 from swag_af.lm.rows import Block, blocks_of
 from swag_af.lm.texts.settings import lms_of
 from swag_af.lm.trying import Tried, try_some
-from swag_af.lm.verb import Job, lm_options, missing_folds, prepare, workers_of
+from swag_af.lm.verb import Job, lm_options, missing_folds, prepare, vocabulary_of, workers_of
 from swag_af.nn.device import pick_device
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import threads
@@ -95,11 +92,7 @@ def estimate(options: GenerateOptions) -> Estimate:
     pick_device(job.device)  # whose products are measured here
     lm = lm_options(options)
     dropped = read_dropped(options.contexts) if options.use_dropped else []
-    vocabulary = (
-        open_vocabulary(options.lms)
-        if (options.lms / "vocabulary.tsv").exists()
-        else caption_vocabulary(job.every_context, dropped, min_count=lm.min_count)
-    )
+    vocabulary = vocabulary_of(job, dropped)
     V, K, L = len(vocabulary), 1 + options.n_negatives, options.max_tokens
     sample = job.contexts[:: max(1, len(job.contexts) // _SAMPLE)]
     n_context = float(np.mean([len(tokenize(c.sent1)) + len(tokenize(c.start)) for c in sample]))
@@ -140,10 +133,7 @@ def estimate(options: GenerateOptions) -> Estimate:
 
 def _told_apart(job: Job, vocabulary: Vocabulary) -> tuple[list[Context], Counter[str]]:
     """The contexts that endings can be sampled for, and how many others there are, by reason."""
-    options = job.options
-    rules = Sampling(options.n_negatives, options.min_tokens, options.max_tokens, options.max_draws)
-    ends = sentence_ends(vocabulary)
-    reasons = [unfit_gold(vocabulary.ids(tokenize(context.gold)), rules, ends) for context in job.contexts]
+    reasons = unfit_golds(job.contexts, vocabulary, Bounds(job.options.min_tokens, job.options.max_tokens))
     fit = [context for context, reason in zip(job.contexts, reasons, strict=True) if reason is None]
     return fit, Counter(reason for reason in reasons if reason is not None)
 

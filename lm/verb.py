@@ -19,7 +19,7 @@ import numpy as np
 from swag_af.data.captions.context_set import dropped_path_of, read_contexts, read_contexts_manifest, read_dropped
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import ExhaustedError, FormatError, InputError, takes_options
+from swag_af.data.errors import ExhaustedError, FormatError, InputError, several, takes_options
 from swag_af.data.folds import FoldMap
 from swag_af.data.locks import alone
 from swag_af.data.manifests import (
@@ -51,11 +51,12 @@ from swag_af.data.tokens import tokenize
 from swag_af.data.urls import command, link
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
-from swag_af.lm.contract import READ, UNKNOWN
+from swag_af.lm.contract import READ
 from swag_af.lm.lstm.checkpoints import check_fold, check_options, fold_path, is_trained, open_vocabulary, options_of
-from swag_af.lm.lstm.corpus import corpus_hash, each_pair, unknown_golds_line
+from swag_af.lm.lstm.corpus import caption_vocabulary, corpus_hash, each_pair
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.generator import LSTMGenerator
+from swag_af.lm.lstm.golds import Bounds, advice_for, drop_counts, unfit_golds, unfit_lines
 from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import GenerateOptions, LMOptions, Precision, TrainLMOptions
 from swag_af.lm.reuse import check_models, open_reused, take_rows
@@ -92,6 +93,7 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     job = prepare(options)
     if (options.lms / MANIFEST).exists():  # otherwise they are begun with these contexts
         _check_corpus(job)
+    reasons = _reasons(job)
     are_trained = not missing_folds(job)
     _train_missing_folds(job)
     plan = job.settings | {"lms": _weights(options.lms, _folds(job))}
@@ -99,7 +101,7 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     if _is_complete(options.out, plan):
         return len(job.groups), len(job.groups)
     vocabulary = tagged(open_vocabulary(options.lms), job.tagger)
-    if are_trained and (line := unknown_golds_line(job.contexts, vocabulary)):  # or training has said so
+    for line in unfit_lines(reasons) if are_trained else ():  # or training has said so
         note(line)
     _entries(job, plan)
     i, n = options.part or (0, 1)
@@ -218,6 +220,29 @@ def lm_options(options: GenerateOptions) -> LMOptions:
     return begun if manifest.get("books_sha256") else replace(begun, pretrain_epochs=LMOptions.pretrain_epochs)
 
 
+def vocabulary_of(job: Job, dropped: Sequence[DroppedPair]) -> Vocabulary:
+    """That of the models, or the one that they will have, trained on the contexts and the pairs that were `dropped`."""
+    options = job.options
+    if (options.lms / MANIFEST).exists():
+        return open_vocabulary(options.lms)
+    return caption_vocabulary(job.every_context, dropped, min_count=lm_options(options).min_count)
+
+
+def _reasons(job: Job) -> list[str | None]:
+    """Why each context is left out whatever is sampled; ExhaustedError where all are."""
+    options = job.options
+    dropped = read_dropped(options.contexts) if options.use_dropped else []
+    bounds = Bounds(options.min_tokens, options.max_tokens)
+    reasons = unfit_golds(job.contexts, vocabulary_of(job, dropped), bounds)
+    drops = Counter(filter(None, reasons))
+    if drops.total() == len(reasons):
+        raise ExhaustedError(
+            f"{options.contexts}: none of {several(len(reasons), 'context')} can get endings ({drop_counts(drops)}). "
+            f"To keep them, {advice_for(drops)}, or take another --generator (docs/GENERATORS.md)."
+        )
+    return reasons
+
+
 def _train_missing_folds(job: Job) -> None:
     options, missing = job.options, missing_folds(job)
     lm, seed = lm_options(options), options.seed
@@ -229,9 +254,9 @@ def _train_missing_folds(job: Job) -> None:
     if (options.lms / "manifest.json").exists():
         seed = read_manifest(options.lms, "lm")["seed"]
     if missing:
-        from swag_af.lm.lstm.train import train_lm  # loads Lightning, which no pool whose models are trained needs
+        from swag_af.lm.lstm.train import train_for  # loads Lightning, which no pool whose models are trained needs
 
-        train_lm(
+        train_for(
             TrainLMOptions(
                 options.contexts,
                 options.lms,
@@ -242,7 +267,8 @@ def _train_missing_folds(job: Job) -> None:
                 seed=seed,
                 where=options.where if options.where.is_remote else EngineOptions(),
                 workers=options.workers if options.where.is_remote else None,
-            )
+            ),
+            Bounds(options.min_tokens, options.max_tokens),
         )
 
 
@@ -447,12 +473,11 @@ def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan:
         rejected.update(entry["rejected_draws"])
     n_copied = sum(int(entry.get("copied_rows", 0)) for entry in entries)
     if not sum(int(entry["n_rows"]) for entry in entries):
-        why = ", ".join(f"{n} {reason}" for reason, n in drops.items())
-        are_rare = drops.most_common(1)[0][0] == UNKNOWN
-        advice = "train models with a lower --min-count" if are_rare else "lower --n-negatives or mend the contexts"
+        most = dict(drops.most_common(1))
         raise ExhaustedError(
-            f"{options.out}: none of {len(job.contexts)} contexts gave {options.n_negatives} endings ({why}). "
-            f"Remove the folder, and {advice}."
+            f"{options.out}: none of {len(job.contexts)} contexts gave {options.n_negatives} endings "
+            f"({drop_counts(drops)}). Remove the folder, and "
+            f"{advice_for(most) or 'lower --n-negatives or mend the contexts'}."
         )
     made: dict[str, Any] = {
         "plan": plan,

@@ -4,6 +4,7 @@ Reading order (each file imports only those named before it):
 
     network      two stacks of LSTM layers around one embedding
     corpus       what a fold's model reads
+    golds        golds that no sampled ending could look like
     books        plain-text books, for pretraining
     checkpoints  the folder of models
     telling      how far a model is, from whoever trains it to whoever waits

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 
 from swag_af.data.context import Context
-from swag_af.data.tokens import SENTENCE_ENDS, tokenize
-from swag_af.data.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
-from swag_af.lm.contract import UNKNOWN
+from swag_af.data.tokens import tokenize
+from swag_af.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forward_features
+from swag_af.lm.lstm.golds import Bounds, sentence_ends, unfit_gold
 from swag_af.lm.lstm.reader import OutputLayer, Reader
 from swag_af.lm.lstm.sampling import GivenUp, Prompt, Rejected, Said, SampledRow, Sampling, Types, sample_rows
 from swag_af.lm.options import Precision
@@ -68,26 +68,7 @@ def task_of(context: Context, position: int, vocabulary: Vocabulary, seed: int) 
 def unfit_reason(task: Task, rules: Sampling, ends: torch.Tensor) -> str | None:
     """Why no sample could look like this gold, which would give it away; or why there is nothing to continue."""
     empty = None if task.sent1 or task.start else "empty_context"
-    return unfit_gold(task.gold, rules, ends) or empty
-
-
-def unfit_gold(gold: Sequence[int], rules: Sampling, ends: torch.Tensor) -> str | None:
-    """Why no sample could look like this gold."""
-    if UNK in gold:
-        return UNKNOWN
-    if len(gold) < rules.min_tokens:
-        return "gold_too_short"
-    if len(gold) > rules.max_tokens:
-        return "gold_too_long"
-    stops = ends[list(gold)].tolist()
-    if any(stops[:-1]):
-        return "gold_of_several_sentences"
-    return None if stops[-1] else "gold_unfinished"
-
-
-def sentence_ends(vocabulary: Vocabulary) -> torch.Tensor:
-    """(V,) which tokens end a sentence."""
-    return torch.tensor([token in SENTENCE_ENDS for token in vocabulary.tokens])
+    return unfit_gold(task.gold, Bounds(rules.min_tokens, rules.max_tokens), ends) or empty
 
 
 def all_types(vocabulary: Vocabulary) -> Types:
@@ -100,11 +81,11 @@ def all_types(vocabulary: Vocabulary) -> Types:
 def types_of_golds(contexts: Iterable[Context], vocabulary: Vocabulary, rules: Sampling) -> Types:
     """The token types that stand in a gold which can be sampled against: a negative with another would not be read to
     be told from gold."""
-    ends = sentence_ends(vocabulary)
+    ends, bounds = sentence_ends(vocabulary), Bounds(rules.min_tokens, rules.max_tokens)
     sampled = torch.zeros(len(vocabulary), dtype=torch.bool)
     for context in contexts:
         gold = vocabulary.ids(tokenize(context.gold))
-        if unfit_gold(gold, rules, ends) is None:
+        if unfit_gold(gold, bounds, ends) is None:
             sampled[gold] = True
     return Types(ends, sampled)
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from swag_af.data.captions.context_set import joined_by_sentence, with_videos
 from swag_af.data.context import Context, DroppedPair
-from swag_af.data.errors import ExhaustedError, several
+from swag_af.data.errors import ExhaustedError
 from swag_af.data.folds import FoldMap, check_one_fold
 from swag_af.data.manifests import sha256_json_list
 from swag_af.data.tokens import tokenize
-from swag_af.data.vocabulary import BOS, EOS, UNK, Vocabulary, build_vocabulary
+from swag_af.data.vocabulary import BOS, EOS, Vocabulary, build_vocabulary
 
 DIRECTIONS = ("forward", "backward")
 
@@ -49,21 +49,6 @@ def caption_vocabulary(contexts: Sequence[Context], dropped: Sequence[DroppedPai
     """One vocabulary for all folds, so that their pools share ids; every caption counts once a video."""
     captions = dict.fromkeys((p.video, s) for p in _sentences(contexts, dropped) for s in p.sentences)
     return build_vocabulary((_tokenize(text) for _, text in captions), min_count=min_count)
-
-
-_MANY = 0.05
-"""So large a share of contexts that are lost is worth a warning."""
-
-
-def unknown_golds_line(contexts: Sequence[Context], vocabulary: Vocabulary) -> str | None:
-    """A warning where many contexts have a word in gold that models of this vocabulary do not know; None elsewhere."""
-    n = sum(UNK in vocabulary.ids(tokenize(context.gold)) for context in contexts)
-    if not n or n < _MANY * len(contexts):
-        return None
-    return (
-        f"Warning: {n:,} of {several(len(contexts), 'context')} have a word in gold that is too rare for the models to "
-        "know, and generate leaves them out. Models trained with a lower --min-count keep them."
-    )
 
 
 def pairs_of(contexts: Sequence[Context], dropped: Sequence[DroppedPair], vocabulary: Vocabulary) -> list[Pair]:

@@ -44,13 +44,13 @@ from swag_af.lm.lstm.corpus import (
     fold_corpus,
     fold_map,
     pairs_of,
-    unknown_golds_line,
 )
 from swag_af.lm.lstm.fitting import CHECKPOINTS, Training, epochs_done, fit, perplexity, quiet_lightning, torch_seed
+from swag_af.lm.lstm.golds import Bounds, unfit_golds, unfit_lines
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.lstm.telling import Diary, Listener, Shown, followed
 from swag_af.lm.lstm.workers import n_trainers
-from swag_af.lm.options import TrainLMOptions
+from swag_af.lm.options import GenerateOptions, TrainLMOptions
 from swag_af.nn.device import pick_device
 from swag_af.nn.threads import threads
 
@@ -65,6 +65,12 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
 
     Other runs may train into the same folder: a model that one of them is at work on is waited for, not trained twice.
     """
+    return train_for(options, Bounds(GenerateOptions.min_tokens, GenerateOptions.max_tokens))
+
+
+def train_for(options: TrainLMOptions, bounds: Bounds) -> dict[int, dict[str, Any]]:
+    """What `train_lm` does, for a `generate` that samples endings within `bounds`: it warns of golds that have no such
+    ones."""
     check_ours("train-lm", options.out, *BEGUN)
     corpora = _Corpora(options)
     folds = corpora.folds_asked()
@@ -79,7 +85,7 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
     missing = [fold for fold in folds if not is_trained(options.out, fold)]
     if not missing:
         return {}
-    if line := unknown_golds_line(corpora.contexts, corpora.vocabulary):
+    for line in unfit_lines(unfit_golds(corpora.contexts, corpora.vocabulary, bounds)):
         note(line)
     blocks = [_Block(fold, f"fold {fold} ({i} of {len(missing)})") for i, fold in enumerate(missing, start=1)]
     stages = [_Stage([_Block(PRETRAINING, "pretraining")], 1)] if has_books else []

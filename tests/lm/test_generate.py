@@ -19,7 +19,7 @@ from conftest import TINY
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
-from swag_af.data.files import read_json
+from swag_af.data.files import read_json, write_jsonl
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool import drafts
@@ -556,6 +556,37 @@ def test_golds_of_words_that_the_models_do_not_know_are_told_as_such(contexts_pa
     options = options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", limit=2, n_negatives=2)
     with pytest.raises(ExhaustedError, match=r"2 unknown_word_in_gold\)\. .* train models with a lower --min-count"):
         generate(replace(options, lm=replace(TINY, min_count=10**6)))
+
+
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        ("number {}", r"40 gold_too_short\)\. To keep them, lower --min-tokens, or take another --generator"),
+        ("goes to see number {} and waits", r"40 gold_unfinished\)\. To keep them, end golds with a full stop"),
+    ],
+)
+def test_golds_that_no_sample_could_look_like_are_told_before_models_are_trained(tmp_path, capsys, gold, said):
+    """Five models were trained, and then no context was left."""
+    path, lms = tmp_path / "contexts.jsonl", tmp_path / "lms"
+    texts = [gold.format(i % 4) for i in range(40)]
+    write_jsonl(path, ({"sent1": f"Question {i}?", "start": "It is", "gold": text} for i, text in enumerate(texts)))
+    with pytest.raises(ExhaustedError, match=said):
+        generate(GenerateOptions(path, lms, tmp_path / "pool", lm=TINY))
+    assert not lms.exists()
+    assert not (tmp_path / "pool").exists()
+    capsys.readouterr()
+    train.train_lm(TrainLMOptions(path, lms, folds=(0,), lm=TINY))
+    assert "Warning: 40 of 40 contexts are left out by generate" in capsys.readouterr().err
+
+
+def test_models_trained_by_generate_warn_by_its_own_bounds(tmp_path, capsys):
+    path = tmp_path / "contexts.jsonl"
+    write_jsonl(path, ({"sent1": f"Question {i}?", "start": "It", "gold": f"runs {i % 4}."} for i in range(40)))
+    options = GenerateOptions(
+        path, tmp_path / "lms", tmp_path / "pool", n_negatives=1, min_tokens=1, folds=(1,), lm=TINY
+    )
+    assert len(generate(options))
+    assert "Warning" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
