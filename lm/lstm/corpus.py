@@ -12,7 +12,7 @@ import numpy as np
 
 from swag_af.data.captions.context_set import joined_by_sentence, with_videos
 from swag_af.data.context import Context, DroppedPair
-from swag_af.data.errors import ExhaustedError
+from swag_af.data.errors import ExhaustedError, several
 from swag_af.data.folds import FoldMap, check_one_fold
 from swag_af.data.manifests import sha256_json_list
 from swag_af.data.tokens import tokenize
@@ -84,11 +84,7 @@ def corpus_hash(pairs: Iterable[Pair]) -> str:
 
 def fold_corpus(pairs: Sequence[Pair], fold: int, held_out: float, *, rng: np.random.Generator) -> FoldCorpus:
     """The corpus of the model of `fold`; whole videos are held out."""
-    videos = sorted({pair.video for pair in pairs if pair.fold != fold})
-    if len(videos) < 2:
-        raise ExhaustedError(
-            f"fold {fold}: {len(videos)} videos outside the fold to learn from. Use more videos, or fewer folds."
-        )
+    videos = videos_outside(pairs, fold)
     n_out = min(len(videos) - 1, max(1, round(held_out * len(videos))))
     out = {videos[i] for i in rng.permutation(len(videos))[:n_out]}
     return FoldCorpus(
@@ -96,6 +92,18 @@ def fold_corpus(pairs: Sequence[Pair], fold: int, held_out: float, *, rng: np.ra
         [p.ids for p in pairs if p.fold != fold and p.video in out],
         [p.ids for p in pairs if p.fold == fold],
     )
+
+
+def videos_outside(pairs: Sequence[Pair], fold: int) -> list[str]:
+    """The videos that the model of `fold` may read; ExhaustedError where there are not two, one of them to be held
+    out."""
+    videos = sorted({pair.video for pair in pairs if pair.fold != fold})
+    if len(videos) < 2:
+        raise ExhaustedError(
+            f"fold {fold}: {several(len(videos), 'video')} outside the fold to learn from. Use more videos, or fewer "
+            "folds."
+        )
+    return videos
 
 
 def batches(

@@ -44,6 +44,7 @@ from swag_af.lm.lstm.corpus import (
     fold_corpus,
     fold_map,
     pairs_of,
+    videos_outside,
 )
 from swag_af.lm.lstm.fitting import CHECKPOINTS, Training, epochs_done, fit, perplexity, quiet_lightning, torch_seed
 from swag_af.lm.lstm.golds import Bounds, unfit_golds, unfit_lines
@@ -76,7 +77,7 @@ def train_for(options: TrainLMOptions, bounds: Bounds) -> dict[int, dict[str, An
     folds = corpora.folds_asked()
     if not options.where.is_remote:
         pick_device(options.device)  # InputError where there is none of this kind
-    has_books = corpora.pretraining is not None  # they are read before any folder is begun
+    has_books = corpora.check(folds)
     corpora.begin()
     for folder in (pretrained_path(options.out), *(fold_path(options.out, fold) for fold in folds)):
         if is_finished(folder):
@@ -237,6 +238,17 @@ class _Corpora:
             some = f"{', '.join(map(str, there[:20]))}{' ...' if len(there) > 20 else ''}"
             raise InputError(f"--folds {' '.join(map(str, folds))}: {self.options.contexts} has folds {some}.")
         return folds
+
+    def check(self, folds: Sequence[int]) -> bool:
+        """Raise InputError or ExhaustedError where a model has not enough to read, before any folder is begun; whether
+        there is one to pretrain."""
+        for fold in folds:
+            if not is_trained(self.options.out, fold):
+                videos_outside(self.pairs, fold)
+        if self.pretraining is None:
+            return False
+        books_corpus(self.pretraining, self.options.lm.held_out, rng=np.random.default_rng(0))
+        return True
 
     def begin(self) -> None:
         """Begin the folder of models, or go on with it."""

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from swag_af.cli import making
-from swag_af.data.captions.context_set import write_contexts
+from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.options import ContextRules
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import read_json, write_json
 from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
@@ -446,6 +446,19 @@ def test_a_bad_book_is_refused_before_the_folder_is_begun(contexts_path, tmp_pat
     book = tmp_path / "rooms.txt"
     book.write_bytes(b"The caf\xe9 was shut.")
     with pytest.raises(InputError, match="not UTF-8"):
+        train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", lm=TINY, pretrain=(book,)))
+    assert not (tmp_path / "lms").exists()
+
+
+def test_too_little_to_learn_from_is_refused_before_the_folder_is_begun(contexts_path, tmp_path):
+    """The folder that was begun was in the way of the mended command."""
+    few, book = tmp_path / "few.jsonl", tmp_path / "rooms.txt"
+    made = [replace(context, fold=0) for context in read_contexts(contexts_path)]
+    write_contexts(few, made, [], {})
+    with pytest.raises(ExhaustedError, match="fold 0: 0 videos outside the fold"):
+        train_lm(TrainLMOptions(few, tmp_path / "lms", lm=TINY))
+    book.write_text("The man walks to the table. He sits down and looks at the table.", encoding="utf-8")
+    with pytest.raises(ExhaustedError, match="one pair of sentences is not enough"):
         train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", lm=TINY, pretrain=(book,)))
     assert not (tmp_path / "lms").exists()
 
