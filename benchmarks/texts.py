@@ -1,4 +1,5 @@
-"""CPU seconds of tokens, near duplicates and language on the captions of any sources, one JSON line last.
+"""CPU seconds of tokens, near duplicates and language on the captions of any sources, and how their times overlap, one
+JSON line last.
 
 python benchmarks/texts.py train.json val_1.json yc2_annotations_trainval.json Charades_v1_train.csv
 """
@@ -6,6 +7,7 @@ python benchmarks/texts.py train.json val_1.json yc2_annotations_trainval.json C
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from nltk.tokenize.destructive import NLTKWordTokenizer
@@ -14,6 +16,7 @@ from swag_af.data.captions.language import foreign_videos
 from swag_af.data.captions.readers import read_videos
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
 from swag_af.data.tokens import detokenize, token_spans, tokenize
+from swag_af.data.video import Video
 
 
 def main() -> None:
@@ -45,7 +48,25 @@ def main() -> None:
         "foreign_videos": n_foreign,
         "round_trips_differ": sum(tokenize(detokenize(words)) != words for words in tokens),
     }
+    figures |= overlaps(videos)
     print(json.dumps({name: round(value, 2) for name, value in figures.items()}))
+
+
+def overlaps(videos: Sequence[Video]) -> dict[str, int]:
+    """Pairs of consecutive captions with times: those whose second caption begins before the first ends, or ends by
+    then too, and those whose first caption spans the times of all captions of its video."""
+    found = {"timed_pairs": 0, "overlapping": 0, "enclosed": 0, "first_spans_all": 0}
+    for video in videos:
+        times = [caption.seconds for caption in video.captions if caption.seconds]
+        ends = [end for _, end in times if end is not None]
+        if not len(ends) == len(video.captions) > 1:
+            continue
+        for (start, _), (next_start, _), end, next_end in zip(times, times[1:], ends, ends[1:], strict=False):
+            found["timed_pairs"] += 1
+            found["overlapping"] += next_start < end
+            found["enclosed"] += next_end <= end
+            found["first_spans_all"] += start <= times[0][0] and end == max(ends)
+    return found
 
 
 if __name__ == "__main__":
