@@ -64,6 +64,12 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
                 f"{source.path}: {where} has no {' and no '.join(map(repr, lacking)) or 'text as its sentence'}. "
                 "Each caption needs its video and its sentence."
             )
+        for part in ("video", "annotator", "source"):
+            if isinstance(_cell(row, names, part), list | dict):
+                raise InputError(
+                    f"{source.path}: {where} has a list or an object under {names[part]!r}. Give a name or a number, "
+                    f"or name another column with --{part}-column."
+                )
         tree = optional(row, names.get("tree", ""))
         if not isinstance(tree, str | None):
             raise InputError(f"{source.path}: {where} has no text as its {names['tree']!r}. Give brackets, or nothing.")

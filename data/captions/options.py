@@ -49,8 +49,8 @@ class ContextRules(Options):
                 (self.max_context_tokens < self.min_context_tokens, "--max-context-tokens: below --min-context-tokens"),
                 (self.max_ending_tokens < self.min_ending_tokens, "--max-ending-tokens: below --min-ending-tokens"),
                 (
-                    self.max_gap_seconds is not None and not math.isfinite(self.max_gap_seconds),
-                    f"--max-gap-seconds {self.max_gap_seconds}: a number of seconds; a large one bounds nothing",
+                    self.max_gap_seconds is not None and not 0 <= self.max_gap_seconds < math.inf,
+                    f"--max-gap-seconds {self.max_gap_seconds}: seconds, not below 0; a large number bounds nothing",
                 ),
                 (
                     not 0 <= self.near_duplicates <= 1,

@@ -81,8 +81,8 @@ def _repeated_keys(path: Path) -> list[str]:
 
 def _timed_video(path: Path, key: str, source: str, sentences: list[Any], times: list[Any]) -> Video:
     try:
-        if isinstance(sentences, str):
-            raise TypeError("one text, whose letters are no captions")
+        if any(isinstance(part, str) for part in (sentences, times, *times)):
+            raise TypeError("one text, whose letters are no captions and no times")
         captions = [
             Caption(normalise_blanks(sentence), (seconds(time[0]), seconds(time[1])))
             for sentence, time in zip(sentences, times, strict=True)

@@ -157,7 +157,9 @@ def test_no_near_duplicate_is_dropped_when_none_is_asked_for() -> None:
     assert len(made((FIRST, LONG), (FIRST, LONG.replace("old", "new")), near_duplicates=0.0)[0]) == 2
 
 
-@pytest.mark.parametrize("rules", [{"near_duplicates": 1.1}, {"max_gap_seconds": float("inf")}])
+@pytest.mark.parametrize(
+    "rules", [{"near_duplicates": 1.1}, {"max_gap_seconds": float("inf")}, {"max_gap_seconds": -5.0}]
+)
 def test_rules_that_make_no_sense_are_refused(rules: dict) -> None:
     with pytest.raises(InputError, match=next(iter(rules)).replace("_", "-")):
         ContextRules(**rules)

@@ -64,6 +64,8 @@ BROKEN_ENTRIES = {
     "time no number": {"timestamps": [["x", 1]], "sentences": ["A."]},
     "time not a number": {"timestamps": [[float("nan"), 1]], "sentences": ["A."]},
     "one text for sentences": {"timestamps": [[0, 1], [1, 2]], "sentences": "AB"},
+    "times as texts": {"timestamps": ["12", "34"], "sentences": ["A.", "B."]},
+    "one text for times": {"timestamps": "12", "sentences": ["A.", "B."]},
     "half a time": {"timestamps": [[0]], "sentences": ["A."]},
     "no object": ["A."],
 }
@@ -334,6 +336,16 @@ def test_an_optional_column_that_is_named_must_be_in_some_row(tmp_path: Path, ki
     path = stored(tmp_path, kind, ROWS)
     with pytest.raises(InputError, match=rf"no column 'begim' .did you mean --{part}-column"):
         read_videos(path, columns=CaptionColumns("clip", "text", **{f"{part}_column": "begim"}))
+
+
+@pytest.mark.parametrize("part", ["video", "annotator", "source"])
+def test_a_list_is_no_name(tmp_path: Path, part: str) -> None:
+    """The id of a video was "['v1']"."""
+    row: dict[str, object] = {"video": "v1", "sentence": "A.", part: ["v1"]}
+    path = tmp_path / "mine.jsonl"
+    write_jsonl(path, [row, row])
+    with pytest.raises(InputError, match=rf"line 1 has a list or an object under '{part}'.*--{part}-column"):
+        read_videos(path)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "datasets"])
