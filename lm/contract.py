@@ -134,10 +134,10 @@ busy server it may be found otherwise the next time."""
 
 def deciding(record: Mapping[str, Any]) -> dict[str, Any]:
     """What of the record of a generator or a scorer decides what it gives: not where a server is asked, for that may
-    change as the port of one that was started again, what was `MEASURED` of it, nor what a folder is called whose files
-    stand there by their hashes."""
+    change as the port of one that was started again, what was `MEASURED` of it, what share of the tokens it does not
+    know, nor what a folder is called whose files stand there by their hashes."""
     is_hashed = any(isinstance(record.get(name), Mapping) and record[name] for name in _HASHED)
-    places = ("server", *(("model", "lms") if is_hashed else ()))
+    places = ("server", "unknown_share", *(("model", "lms") if is_hashed else ()))
     found = {name: value for name, value in record.items() if name not in places}
     if "server" in record and isinstance(able := record.get("abilities"), Mapping):
         found["abilities"] = {name: value for name, value in able.items() if name not in MEASURED}

@@ -19,14 +19,15 @@ from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
+from swag_af.data.progress import note, progress
 from swag_af.data.records import LazyPlan, parse_record
 from swag_af.data.replacing import changed
 from swag_af.data.scale import run_blocks
 from swag_af.data.stores.opened import followed, mirror_of
 from swag_af.data.tokens import tokenize
 from swag_af.data.urls import command, name_of
-from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS
+from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS, UNK, Vocabulary
+from swag_af.lm.lstm.books import MOST_UNKNOWN
 from swag_af.lm.lstm.candidates import Readers, load_readers
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.features import Endings, all_features, backward_features
@@ -160,6 +161,13 @@ def _add_features(pool: CandidatePool, options: FeaturesOptions) -> CandidatePoo
     readable = readable_by(pool.contexts, lms, str(pool.path))
     for fold in np.unique(readable.folds).tolist():
         check_fold(lms, fold)  # before anything is written
+    unknown = unknown_share(pool.vocabulary, open_vocabulary(lms))
+    if unknown > MOST_UNKNOWN:
+        note(
+            f"Warning: {100 * unknown:.0f} % of the tokens of {pool.path} are unknown to the models of {lms}, which "
+            "read one as any other, so these likelihoods tell little. Take models of texts that are more alike, or "
+            "another --scorer."
+        )
     made_by = {
         "scorer": LSTMScorer.name,
         "lms": name_of(lms),
@@ -167,10 +175,17 @@ def _add_features(pool: CandidatePool, options: FeaturesOptions) -> CandidatePoo
         **_where_computed(options),
         "n_rows_by_fold": {str(fold): int((readable.folds == fold).sum()) for fold in np.unique(readable.folds)},
         "n_foreign_rows": readable.n_foreign,
+        "unknown_share": round(unknown, 4),
     }
     workers = _workers(options, lms, "auto", len(pool) * pool.n_candidates)
     plan = Plan(FEATURES, made_by, readable.folds)
     return add_table(pool, plan, _TableJob(pool.path, lms, pool), workers=workers, engine=options.where)
+
+
+def unknown_share(vocabulary: Vocabulary, known: Vocabulary) -> float:
+    """The share, from 0 to 1, of the tokens that `vocabulary` counts which are none of the `known` ones."""
+    is_unknown = np.array(known.ids(vocabulary.tokens)) == UNK  # (V,)
+    return float(vocabulary.counts[is_unknown].sum() / max(1, vocabulary.counts.sum()))
 
 
 def _where_computed(options: FeaturesOptions) -> dict[str, str]:

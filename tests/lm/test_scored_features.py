@@ -405,3 +405,22 @@ def test_shards_of_a_scorer_that_was_edited_meanwhile_are_made_again(
     with pytest.raises(InputError, match="has features already"):  # of the scorer as it is not any more
         features(options)
     np.testing.assert_allclose(made.gather("features", np.arange(len(made))), slow_table(made, HashScorer()), rtol=1e-6)
+
+
+def test_models_that_know_few_of_the_words_of_a_pool_are_warned_of(
+    contexts_path: Path, lms: Path, tmp_path, capsys
+) -> None:
+    """Every likelihood was the same, without a word."""
+    CandidatePool.from_texts(readable(contexts_path, 8), [ENDINGS] * 8).save(tmp_path / "known")
+    strange = [Context("Ein Hund rennt.", "Er", f"springt hoch {i} {i}.", f"{i}", f"v{i}") for i in range(8)]
+    endings = [f"bellt laut und {what} danach." for what in ("frisst", "schläft")]
+    CandidatePool.from_texts(strange, [endings] * 8).save(tmp_path / "strange")
+    known = features(FeaturesOptions(tmp_path / "known", lms=lms, workers=1))
+    assert known.manifest["features_by"]["unknown_share"] < 0.25
+    assert "Warning" not in capsys.readouterr().err
+    made = features(FeaturesOptions(tmp_path / "strange", lms=lms, workers=1))
+    share = made.manifest["features_by"]["unknown_share"]
+    assert 0.5 < share < 1
+    assert (
+        f"Warning: {100 * share:.0f} % of the tokens of {tmp_path / 'strange'} are unknown" in capsys.readouterr().err
+    )
