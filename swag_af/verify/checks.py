@@ -17,6 +17,7 @@ from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.judging.verdicts import Item, Rating, make_items
+from swag_af.verify.linked import rows_told_to
 from swag_af.verify.qualification import (
     DRAWN,
     FEWEST_WORDS,
@@ -168,7 +169,7 @@ def check_of(connection: Connection, id: str) -> QualificationQuestion:
 
 
 def due_check(connection: Connection, annotator: str, attention: Attention) -> QualificationQuestion | None:
-    """The check that `annotator` gets now in place of an item, if any."""
+    """The check that `annotator` gets now in place of an item, if any; none where all are used up or kept away."""
     if not attention.every or not attention.questions:
         return None
     mine = (
@@ -183,19 +184,27 @@ def due_check(connection: Connection, annotator: str, attention: Attention) -> Q
     if not is_due:
         return None
     known = {one.item for one in answered}  # in the qualification, too
-    row_of = {line.id: line.row for line in connection.execute(select(checks.c.id, checks.c.row))}
-    met = set(connection.scalars(rows_met(annotator)))
-    new = (one for one in attention.order(annotator) if one.id not in known and row_of.get(one.id) not in met)
-    return next(new, None)
+    known |= set(connection.scalars(_checks_told(annotator)))
+    return next((one for one in attention.order(annotator) if one.id not in known), None)
 
 
-def rows_met(annotator: str) -> Any:
-    """The query for the rows of which `annotator` has answered a text, in an item, a check, or a drawn question."""
+def _checks_told(annotator: str) -> Any:
+    """The query for the checks of a row of which `annotator` has opened another text, or of one linked with such a row.
+
+    A check that was opened and not answered is none of them: it comes back.
+    """
+    opened = select(tasks.c.item).where(tasks.c.annotator == annotator)
+    is_told = checks.c.row.in_(_rows_met(annotator)) | checks.c.row.in_(rows_told_to(annotator))
+    return select(checks.c.id).where(is_told, checks.c.id.not_in(opened))
+
+
+def _rows_met(annotator: str) -> Any:
+    """The query for the rows of which `annotator` has opened a text, in an item, a check, or a drawn question."""
     of_checks = select(checks.c.row).join(tasks, tasks.c.item == checks.c.id)
     of_golds = select(golds.c.row).join(tasks, tasks.c.item == golds.c.question)
     return union(
         *(
-            query.where(tasks.c.annotator == annotator, tasks.c.answered_at.is_not(None), row.is_not(None))
+            query.where(tasks.c.annotator == annotator, row.is_not(None))
             for query, row in ((select(tasks.c.row), tasks.c.row), (of_checks, checks.c.row), (of_golds, golds.c.row))
         )
     )

@@ -1,12 +1,13 @@
 """Claims about items of which one tells another's answer, as consecutive captions make them: nobody gets both."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import chained
-from sqlalchemy import delete, insert, update
+from sqlalchemy import delete, insert, select, update
 from verify_people import Browser, Clock, judge_next, make_client, make_desk, make_run, said
 
 from swag_af.cli.main import main
@@ -15,14 +16,14 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import Verdict, write_verdicts
-from swag_af.verify.checks import keep_checks
+from swag_af.verify.checks import Attention, keep_checks
 from swag_af.verify.desk import Desk
 from swag_af.verify.exchange.verb import items_to_judge
 from swag_af.verify.items import rows_left_out
 from swag_af.verify.options import ExportOptions, ServeOptions
 from swag_af.verify.qualification import QualificationQuestion
-from swag_af.verify.schema import linked, tasks, writing
-from swag_af.verify.web.server import welcome
+from swag_af.verify.schema import checks, linked, tasks, writing
+from swag_af.verify.web.server import attention_of, welcome
 
 N_VIDEOS, N_CAPTIONS = 4, 6
 N = N_VIDEOS * (N_CAPTIONS - 1)
@@ -118,6 +119,43 @@ def test_who_has_met_a_check_is_not_handed_its_neighbours(run: Run) -> None:
         task = {"id": "t", "item": question.id, "annotator": "ann", "session": "tab", "is_check": True, "revision": 0}
         connection.execute(insert(tasks).values(**task, begun_at=0.0, expires_at=0.0))
     assert not {1, 2, 3} & set(rows_judged(desk, "ann"))
+
+
+def test_nobody_reads_the_answer_of_an_item_in_a_check_or_the_other_way_round(run: Run) -> None:
+    desk = make_desk(run, limit=N // 2)
+    options = ServeOptions(run.path or Path(), limit=N // 2, check_every=2)
+    desk = replace(desk, attention=attention_of(run, desk.store, "a secret", options))
+    kinds = set[bool]()
+    for name in ("ann", "bob", "cid", "dan"):
+        while judge_next(desk, name) is not None:
+            pass
+        with desk.store.engine.connect() as connection:
+            mine = select(tasks.c.row, checks.c.row).outerjoin(checks, checks.c.id == tasks.c.item)
+            found = connection.execute(mine.where(tasks.c.annotator == name)).all()
+        assert is_clean([of_item if of_item is not None else of_check for of_item, of_check in found])
+        kinds |= {of_item is None for of_item, _ in found}
+    assert kinds == {True, False}
+
+
+@pytest.mark.parametrize("is_of_neighbour", [True, False])
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_in_place_of_a_check_that_an_opened_item_gives_away_there_is_an_item(
+    run: Run, is_answered: bool, is_of_neighbour: bool
+) -> None:
+    clock = Clock()
+    desk = make_desk(run, clock=clock)
+    desk.admit("ann")
+    opened = desk.next_task("ann", "tab")
+    assert opened is not None
+    if is_answered:
+        judge_next(desk, "ann")
+    clock.now += 1e5  # what is not answered is given back
+    neighbour = next(row for row in range(N) if are_linked(row, opened.row))
+    question = QualificationQuestion("One.", "Two", ("a", "b", "c"), (None,) * 3, (0,))
+    keep_checks(desk.store, [(neighbour if is_of_neighbour else opened.row, question)])
+    task = replace(desk, attention=Attention((question,), every=1)).next_task("ann", "tab")
+    assert task is not None
+    assert task.row is not None
 
 
 def test_of_texts_that_many_contexts_share_nobody_reads_one_that_tells_another(tmp_path: Path) -> None:
