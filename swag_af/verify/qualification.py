@@ -16,12 +16,14 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl
 from swag_af.data.manifests import sha256_json
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
+from swag_af.data.text.linked import links_of, unlinked
 from swag_af.data.text.wording import comparable
 from swag_af.judging.verdicts import Rating
 
@@ -79,7 +81,8 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> dict[int, Qual
     words.
 
     Those are golds of contexts that are not shown either: who met the gold of an item here would know it there. No two
-    endings of a question are the same text, so that none stands there as right and as wrong.
+    endings of a question are the same text, so that none stands there as right and as wrong. No question's first
+    sentence has the answer of another one.
     Which, and how the words are shuffled, depends on a secret of the verification, so that nobody can prepare the
     answers. Known are the best ending (gold) and the two that are gibberish.
     """
@@ -98,13 +101,25 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> dict[int, Qual
             made = QualificationQuestion(contexts[row].sent1, contexts[row].start, endings, ratings, (0,), golds=others)
             if made not in found.values():
                 found[row] = made
-    if len(found) < N_DRAWN_EACH:
+    apart = _without_linked(found, contexts)
+    if len(apart) < N_DRAWN_EACH:
         raise InputError(
-            f"--qualification {DRAWN}: needs {N_DRAWN_EACH} contexts or more that are not shown as items, each with "
-            f"five of other videos and golds among them, {N_NONSENSE} of which have golds of {FEWEST_WORDS} words or "
-            "more. Leave some out with --limit, or name a file of questions."
+            f"--qualification {DRAWN}: needs {N_DRAWN_EACH} contexts or more that are not shown as items and do not "
+            "tell each other's answers, each with five of other videos and golds among them, "
+            f"{N_NONSENSE} of which have golds of {FEWEST_WORDS} words or more. Leave some out with --limit, or name a "
+            "file of questions."
         )
-    return found
+    return apart
+
+
+def _without_linked(
+    found: Mapping[int, QualificationQuestion], contexts: Sequence[Context]
+) -> dict[int, QualificationQuestion]:
+    """The questions without one of each two of which one tells the other's answer."""
+    rows = list(found)
+    everywhere = [True] * len(rows)
+    gone = unlinked(links_of([contexts[row] for row in rows]), everywhere, everywhere)
+    return {row: found[row] for i, row in enumerate(rows) if i not in gone}
 
 
 def _other_golds(run: Run, row: int, order: Sequence[int]) -> Iterator[int]:

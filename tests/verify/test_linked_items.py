@@ -21,7 +21,7 @@ from swag_af.verify.desk import Desk
 from swag_af.verify.exchange.verb import items_to_judge
 from swag_af.verify.items import rows_left_out
 from swag_af.verify.options import ExportOptions, ServeOptions
-from swag_af.verify.qualification import QualificationQuestion
+from swag_af.verify.qualification import QualificationQuestion, draw_questions
 from swag_af.verify.schema import checks, linked, tasks, writing
 from swag_af.verify.web.server import attention_of, welcome
 
@@ -156,6 +156,18 @@ def test_in_place_of_a_check_that_an_opened_item_gives_away_there_is_an_item(
     task = replace(desk, attention=Attention((question,), every=1)).next_task("ann", "tab")
     assert task is not None
     assert task.row is not None
+
+
+def test_no_drawn_question_of_the_qualification_tells_the_answer_of_another(tmp_path: Path) -> None:
+    contexts = [
+        replace(one, sent1=f"He takes cup {i} of {one.video} away.", gold=f"takes cup {i + 1} of {one.video} away.")
+        for i, one in enumerate(replace(one, start="He") for one in chained(N_VIDEOS, N_CAPTIONS))
+    ]
+    negatives = [[f"takes the cup {k} of {row} away." for k in range(12)] for row in range(N)]
+    run = make_run(CandidatePool.from_texts(contexts, negatives, tagger="none"), tmp_path / "run")
+    rows = sorted(draw_questions(run, range(N), "a secret"))
+    assert is_clean(rows)
+    assert N / 3 <= len(rows) <= 3 * N_VIDEOS
 
 
 def test_of_texts_that_many_contexts_share_nobody_reads_one_that_tells_another(tmp_path: Path) -> None:
