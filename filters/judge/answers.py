@@ -183,14 +183,15 @@ class Tally:
         """Answers in all."""
         return self.n_read + self.unreadable.total()
 
-    def lines(self) -> list[str]:
-        """What is to be told: how many answers could not be read, and how often each place was named."""
+    def lines(self, unread: str = "count as ties") -> list[str]:
+        """What is to be told: how many answers could not be read, and what becomes of these `unread` ones; how often
+        each place was named."""
         lines = []
         if self.unreadable:
             reasons = ", ".join(f"{name} {n:,}" for name, n in sorted(self.unreadable.items()))
             lowest = ", of one text in a run as the lowest score" if self.n_unscored else ""
             n = f"{self.unreadable.total():,} of {self.n:,}"
-            lines.append(f"{n} answers could not be read and count as ties{lowest} ({reasons})")
+            lines.append(f"{n} answers could not be read and {unread}{lowest} ({reasons})")
         for m, named in sorted(self.places.items()):
             shares = ", ".join(f"{LETTERS[i]} {100 * share:.1f} %" for i, share in enumerate(named / named.sum()))
             lines.append(f"places named, of {m} options: {shares} (without a preference {100 / m:.1f} % each)")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, told
 from swag_af.endpoints.contract import FEWEST_REFUSED, Abilities, Answer, Asker, Request, refuses_all
 from swag_af.endpoints.likelihood import reading, tokens_of_prompt
 from swag_af.filters.judge.answers import LETTERS, YES_NO, Tally, words_of
@@ -90,15 +90,22 @@ class Asking:
     def letters(
         self, questions: Sequence[Question], orders: Sequence[np.ndarray], tally: Tally, *, reason: bool = False
     ) -> list[list[Verdict]]:
-        """Of each question a verdict for each of its `orders` (n, m), with a `reason` in words or without."""
+        """Of each question a verdict for each of its `orders` (n, m), with a `reason` in words or without.
+
+        Raises InputError where of all answers in `tally` none can be read.
+        """
         longest = self.max_tokens * (LONGER_WITH_REASON if reason else 1)
         asked = (
             self._request(_of_all(one, order, reason=reason), longest)
             for one, drawn in zip(questions, orders, strict=True)
             for order in drawn
         )
-        answers = iter(self._answers(asked))
-        return [[_verdict(next(answers), order, tally) for order in drawn] for drawn in orders]
+        answers = self._answers(asked)
+        one_by_one = iter(answers)
+        verdicts = [[_verdict(next(one_by_one), order, tally) for order in drawn] for drawn in orders]
+        if tally.n >= FEWEST_REFUSED and not tally.n_read:  # neither ties nor wrong answers: nothing was measured
+            raise _reads_none(self.asker.url, answers, tally)
+        return verdicts
 
     def likelihoods(self, questions: Sequence[Question], tally: Tally) -> list[np.ndarray]:
         """Of each question (m,) log-probabilities of each option behind what comes before it, a character;
@@ -167,6 +174,16 @@ def _verdict(answer: Answer, order: np.ndarray, tally: Tally) -> Verdict:
     shares = np.empty(len(order))
     shares[order] = by_place
     return Verdict(order, shares, words_of(answer).strip(), tally.n_read > n_read)
+
+
+def _reads_none(url: str, answers: Sequence[Answer], tally: Tally) -> InputError:
+    """The error for a model that never says what it is asked for."""
+    said = next((text for answer in answers if (text := words_of(answer).strip())), "")
+    example = f"one says {told(said)}" if said else "they say nothing"
+    return InputError(
+        f"{url}: not one of {tally.n:,} answers names an option ({example}), so nothing is judged. Give a larger "
+        "max_tokens where it thinks before it answers, or take another model."
+    )
 
 
 def _sum_behind(answer: Answer, begin: int, text: str, url: str) -> float:

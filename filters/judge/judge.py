@@ -129,8 +129,8 @@ class JudgeFilter(ServerSettings):
         """What is said of each question in each of `orders` orders, or `n`; `draw` tells apart orders drawn anew, and
         those that were drawn by `shown`, a draw for each question, are left out.
 
-        Of questions without a choice, a tie. Raises InputError where there are more options than letters, or too few
-        orders are left: see `has_unseen`.
+        Of questions without a choice, a tie. Raises InputError where there are more options than letters, where too few
+        orders are left (see `has_unseen`), and where no answer at all can be read.
         """
         most = max((len(one.options) for one in questions), default=0)
         if most > len(LETTERS):
@@ -152,11 +152,11 @@ class JudgeFilter(ServerSettings):
         reads = abilities.reads_prompts and self.api != "chat"
         return self.by if self.by != "auto" else "likelihood" if reads else "yes"
 
-    def said(self) -> list[str]:
-        """What is to be told of the answers since this was last asked: whose they are, those not read, and places
-        preferred."""
+    def said(self, unread: str = "count as ties") -> list[str]:
+        """What is to be told of the answers since this was last asked: whose they are, those not read, of which
+        `unread` says what became, and places preferred."""
         models = [f"the model that answered: {name or 'without a name'}" for name in self._models]
-        lines, self._tally, self._models = [*models, *self._tally.lines()], Tally(), []
+        lines, self._tally, self._models = [*models, *self._tally.lines(unread)], Tally(), []
         return [f"judge[{self.url}]: {line}" for line in lines]
 
     def asking(self) -> Asking:

@@ -72,7 +72,7 @@ class JudgeGuard:
 
     def said(self) -> list[str]:
         """How many answers could not be read, and why, since this was last asked."""
-        lines, self._tally = self._tally.lines(), Tally()
+        lines, self._tally = self._tally.lines(unread="count 0.5"), Tally()
         return [f"judge[{self.url}]: {line}" for line in lines]
 
     def _asking(self) -> Asking:

@@ -86,7 +86,7 @@ class JudgeVoter:
 
     def said(self) -> list[str]:
         """Answers that could not be read, and places preferred."""
-        return self.judge.said()
+        return self.judge.said(unread="count as not right")
 
 
 def hit(verdict: Verdict, answer: int) -> float:

@@ -487,9 +487,8 @@ def test_who_knows_the_style_of_gold_finds_it_by_letter() -> None:
     assert audited(judge(FakeServer(knows_style("horse")), by="letter")).accuracy == 1
 
 
-@pytest.mark.parametrize("chooses", [prefers_a, refuses])
-def test_who_prefers_a_place_or_refuses_is_at_chance_exactly(chooses: object) -> None:
-    assert audited(judge(FakeServer(chooses), by="letter")).accuracy == 0.25
+def test_who_prefers_a_place_is_at_chance_exactly() -> None:
+    assert audited(judge(FakeServer(prefers_a), by="letter")).accuracy == 0.25
 
 
 @pytest.mark.parametrize("by", ["yes", "letter", "likelihood"])
@@ -534,11 +533,18 @@ def test_places_and_what_could_not_be_read_are_told_once() -> None:
         "25.0 % each)",
     ]
     assert made.said() == []
-    made = judge(FakeServer(refuses), by="letter")
+    made = judge(FakeServer(lambda texts: 0 if "the 1th horse" in " ".join(texts) else None), by="letter")
     made.score(all_of(marked_pool(5)))
-    assert made.said()[1:] == [
-        "judge[http://fake]: 20 of 20 answers could not be read and count as ties (unreadable 20)"
-    ]
+    told, _ = made.said()[1:]
+    assert told == "judge[http://fake]: 16 of 20 answers could not be read and count as ties (unreadable 16)"
+
+
+def test_a_judge_none_of_whose_letters_can_be_read_is_no_reader_at_chance() -> None:
+    """It would end a run as a reader that tells gold from nothing."""
+    few = View(marked_pool(5), np.arange(1), np.arange(4)[None])
+    assert judge(FakeServer(refuses), by="letter").score(few).tolist() == [[0.25] * 4]
+    with pytest.raises(InputError, match=r'http://fake: not one of 20 answers names an option \(one says "I\'d rather'):
+        judge(FakeServer(refuses), by="letter").score(all_of(marked_pool(5)))
 
 
 def test_more_options_than_letters_are_refused() -> None:
@@ -574,8 +580,9 @@ def test_a_judge_is_a_probe_of_any_dataset(capsys: pytest.CaptureFixture[str]) -
     full = FakeServer(knows_style("zip"))
     probe(data, "full", judge(full, by="letter"))
     assert all("Scene" in prompt for prompt in full.prompts)
-    refused = probe(data, "options", judge(FakeServer(refuses), by="letter"))
-    np.testing.assert_allclose(refused.hits, data.chance)
+    unread = FakeServer(lambda texts: None if len(texts) > 2 else 0)
+    hits = probe(data, "options", judge(unread, by="letter")).hits
+    np.testing.assert_allclose(hits, data.chance)
 
 
 def test_settings_stand_in_brackets() -> None:

@@ -228,15 +228,29 @@ def test_what_is_not_mended_is_dropped_or_kept_and_marked(options: RefineOptions
     assert {row["id"] for row in rows if row.get("flagged")} == MARKED
 
 
-@pytest.mark.parametrize("chooses", [prefers_a, refuses])
-def test_places_and_refusals_flag_nothing(options: RefineOptions, meet: Meet, chooses: Callable[..., None]) -> None:
-    meet(blind=FakeServer(chooses), writer=FakeServer())
+def test_a_preferred_place_flags_nothing(options: RefineOptions, meet: Meet) -> None:
+    meet(blind=FakeServer(prefers_a), writer=FakeServer())
     refined = refine(options)
     assert not flagged_first(refined)
     assert refined.about.control is None
-    told = " ".join(refined.about.said)
-    assert ("A 100.0 %" in told) == (chooses is prefers_a)
-    assert (f"{5 * N} of {5 * N} answers could not be read" in told) == (chooses is refuses)
+    assert "A 100.0 %" in " ".join(refined.about.said)
+
+
+def test_a_judge_none_of_whose_answers_can_be_read_has_judged_nothing(options: RefineOptions, meet: Meet) -> None:
+    """All questions were kept, as if it had been wrong about them; told is what it says, and nothing is finished."""
+    meet(blind=FakeServer(refuses), writer=FakeServer())
+    with pytest.raises(InputError, match=rf"not one of {5 * N} answers names an option \(one says \"I'd rather not"):
+        refine(options)
+    assert not (options.out / "refine.json").exists()
+
+
+def test_answers_that_cannot_be_read_are_said_to_be_not_right(options: RefineOptions, meet: Meet) -> None:
+    """They were said to count as ties."""
+    meet(blind=FakeServer(lambda texts: None if MARK in " ".join(texts) else 0), writer=FakeServer())
+    refined = refine(options)
+    assert not flagged_first(refined)
+    read_as = f"{5 * N // 2} of {5 * N} answers could not be read and count as not right (unreadable {5 * N // 2})"
+    assert read_as in " ".join(refined.about.said)
 
 
 def test_the_control_tells_luck_from_mending(options: RefineOptions, meet: Meet) -> None:
@@ -353,7 +367,7 @@ def test_the_order_of_the_rows_decides_nothing(options: RefineOptions, meet: Mee
 
 
 def test_the_judge_sees_what_it_may(options: RefineOptions, meet: Meet, tmp_path: Path) -> None:
-    server = meet(blind=FakeServer(refuses), writer=FakeServer())["blind"]
+    server = meet(blind=FakeServer(prefers_a), writer=FakeServer())["blind"]
     refine(options)
     assert all("Scene" in prompt for prompt in server.prompts)
     told = open_refined(options.out).about.said
@@ -393,7 +407,7 @@ def test_a_finished_folder_is_read_and_nobody_asked(options: RefineOptions, meet
 
 
 def test_a_folder_of_other_options_is_not_gone_on_with(options: RefineOptions, meet: Meet) -> None:
-    meet(blind=FakeServer(refuses), writer=FakeServer())
+    meet(blind=FakeServer(prefers_a), writer=FakeServer())
     refine(options)
     with pytest.raises(InputError, match="rounds"):
         refine(replace(options, rounds=2))
