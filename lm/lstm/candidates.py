@@ -56,19 +56,20 @@ class Task:
     sent1: Sequence[int]
     start: Sequence[int]
     gold: Sequence[int]
+    gold_text: str
     rng: np.random.Generator
 
 
 def task_of(context: Context, position: int, vocabulary: Vocabulary, seed: int) -> Task:
     """`context` as ids, with random numbers of its own."""
     sent1, start, gold = (vocabulary.ids(tokenize(text)) for text in (context.sent1, context.start, context.gold))
-    return Task(position, sent1, start, gold, rng_of(context, seed))
+    return Task(position, sent1, start, gold, context.gold, rng_of(context, seed))
 
 
 def unfit_reason(task: Task, rules: Sampling, ends: torch.Tensor) -> str | None:
     """Why no sample could look like this gold, which would give it away; or why there is nothing to continue."""
     empty = None if task.sent1 or task.start else "empty_context"
-    return unfit_gold(task.gold, Bounds(rules.min_tokens, rules.max_tokens), ends) or empty
+    return unfit_gold(task.gold_text, task.gold, Bounds(rules.min_tokens, rules.max_tokens), ends) or empty
 
 
 def all_types(vocabulary: Vocabulary) -> Types:
@@ -85,7 +86,7 @@ def types_of_golds(contexts: Iterable[Context], vocabulary: Vocabulary, rules: S
     sampled = torch.zeros(len(vocabulary), dtype=torch.bool)
     for context in contexts:
         gold = vocabulary.ids(tokenize(context.gold))
-        if unfit_gold(gold, bounds, ends) is None:
+        if unfit_gold(context.gold, gold, bounds, ends) is None:
             sampled[gold] = True
     return Types(ends, sampled)
 

@@ -8,6 +8,7 @@ import torch
 
 from swag_af.data.context import Context
 from swag_af.data.errors import several
+from swag_af.data.text.sentences import sentences_of
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import UNK, Vocabulary
 from swag_af.lm.contract import UNKNOWN
@@ -38,14 +39,16 @@ def unfit_golds(contexts: Iterable[Context], vocabulary: Vocabulary, bounds: Bou
     """Why each context is left out whatever is sampled; None for those that are not."""
     ends = sentence_ends(vocabulary)
     return [
-        unfit_gold(vocabulary.ids(tokenize(context.gold)), bounds, ends)
+        unfit_gold(context.gold, vocabulary.ids(tokenize(context.gold)), bounds, ends)
         or (None if context.sent1 or context.start else "empty_context")
         for context in contexts
     ]
 
 
-def unfit_gold(gold: Sequence[int], bounds: Bounds, ends: torch.Tensor) -> str | None:
-    """Why no sample could look like this gold."""
+def unfit_gold(text: str, gold: Sequence[int], bounds: Bounds, ends: torch.Tensor) -> str | None:
+    """Why no sample could look like this gold; `gold` are its tokens, which end none of its sentences but the last."""
+    if len(sentences_of(text)) > 1:
+        return "gold_of_several_sentences"
     if UNK in gold:
         return UNKNOWN
     if len(gold) < bounds.min_tokens:

@@ -595,6 +595,7 @@ def test_models_trained_by_generate_warn_by_its_own_bounds(tmp_path, capsys):
         ("washes the hands.", "gold_too_short"),
         ("walks to the old car and then", "gold_unfinished"),
         ("walks away . The man is there.", "gold_of_several_sentences"),
+        ("walks away. The man is there.", "gold_of_several_sentences"),
         ("walks " + "on and " * 13 + "on.", "gold_too_long"),
         ("walks to the old car.", None),
     ],
@@ -603,7 +604,7 @@ def test_a_gold_that_no_sample_could_look_like_is_dropped(lms, gold, reason):
     _, vocabulary = load_fold(lms, 0, device="cpu")
     ids = [i if i != 1 else 50 for i in vocabulary.ids(tokenize(gold))]
     ends = torch.tensor([token in SENTENCE_ENDS for token in vocabulary.tokens])
-    task = Task(0, [50], [50], ids, np.random.default_rng(0))
+    task = Task(0, [50], [50], ids, gold, np.random.default_rng(0))
     assert unfit_reason(task, Sampling(15, 5, 25, 40), ends) == reason
 
 
