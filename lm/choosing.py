@@ -73,3 +73,15 @@ def choice_of(options: GenerateOptions) -> dict[str, object]:
     """What a pool records of how its contexts were chosen."""
     made: dict[str, object] = {"limit": options.limit, "folds": list(options.folds)}
     return made if options.limit_by == "context" else made | {"limit_by": options.limit_by}
+
+
+def copies_line(contexts: Sequence[Context]) -> str | None:
+    """A warning where contexts are copies of earlier ones; None where none is."""
+    known = {(context.sent1, context.start, context.gold, str(context.media)) for context in contexts}
+    if not (n := len(contexts) - len(known)):
+        return None
+    return (
+        f"Warning: {n:,} of {several(len(contexts), 'context')} {'copies' if n == 1 else 'copy'} an earlier one: the "
+        "same sentences and gold, and without ids of their own the same endings. Leave copies out, unless such a "
+        "question is to count several times."
+    )

@@ -50,7 +50,7 @@ from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.urls import command, link
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.choosing import check_ids, choice_of, named, positions_of
+from swag_af.lm.choosing import check_ids, choice_of, copies_line, named, positions_of
 from swag_af.lm.contract import READ
 from swag_af.lm.lstm.checkpoints import check_fold, check_options, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import caption_vocabulary, corpus_hash, each_pair
@@ -94,6 +94,8 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     if (options.lms / MANIFEST).exists():  # otherwise they are begun with these contexts
         _check_corpus(job)
     reasons = _reasons(job)
+    if line := copies_line(job.contexts):
+        note(line)
     are_trained = not missing_folds(job)
     _train_missing_folds(job)
     plan = job.settings | {"lms": _weights(options.lms, _folds(job))}

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.errors import InputError
-from swag_af.lm.choosing import positions_of, whole_videos
+from swag_af.data.files import write_jsonl
+from swag_af.lm.choosing import copies_line, positions_of, whole_videos
 from swag_af.lm.options import GenerateOptions, TextOptions
 from swag_af.lm.verb import generate
 
@@ -64,3 +65,15 @@ def test_without_the_option_pools_record_what_they_did_before(contexts_path: Pat
     chosen = {every[i].id for i in positions_of(every, by_video)}
     assert {context.id for context in again.contexts} <= chosen
     assert again.manifest["plan"]["limit_by"] == "video"
+
+
+def test_contexts_that_stand_twice_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The pool had identical rows, of which only shared negatives were told."""
+    contexts = [replace(context, id="", video="", media={}) for context in make_contexts_of(12, n_videos=6)]
+    path = tmp_path / "contexts.jsonl"
+    write_jsonl(path, (context.record() for context in (*contexts, *contexts[:2])))
+    generate(GenerateOptions(path, out=tmp_path / "pool", generator="ngram", n_negatives=2, min_tokens=1))
+    n = len(contexts) + 2 - len({(one.sent1, one.start, one.gold) for one in contexts})
+    assert f"Warning: {n} of 14 contexts copy an earlier one" in capsys.readouterr().err
+    assert copies_line(list(dict.fromkeys(contexts))) is None
+    assert copies_line([contexts[0], replace(contexts[0], media={"image": "other.jpg"})]) is None
