@@ -314,6 +314,8 @@ class ExportOptions(Options):
     """Draws the endings, the contexts, and the order of the endings; with --verdicts, breaks ties."""
     database: str | None = None
     """With --to verdicts: where `verify serve` keeps its answers, when not in the run folder."""
+    all: bool = False
+    """With --to verdicts: those of dequalified people too."""
     force: bool = False
     """Replace existing files."""
 
@@ -327,6 +329,7 @@ class ExportOptions(Options):
                 (self.annotators_per_item > 1 and self.verdicts is None, "--annotators-per-item: only with --verdicts"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (self.database is not None and not is_served, "--database: only with --to verdicts"),
+                (self.all and not is_served, "--all: only with --to verdicts"),
                 (is_served and self.verdicts is not None, "--verdicts: not with --to verdicts"),
                 (is_served and self.linked != "keep", "--linked: not with --to verdicts"),
                 (is_served and self.limit is not None, "--limit: not with --to verdicts"),

@@ -732,6 +732,24 @@ def test_what_people_answer_on_the_pages_is_exported_by_the_verb(
     assert read_verdicts(out, run.pool.identity) == [with_ordered_columns(one) for one in desk.store.verdicts()]
 
 
+def test_answers_of_dequalified_people_are_counted_and_exported_where_that_is_asked(run: Run, folder: Path) -> None:
+    """It was said that nobody had judged an item."""
+    assert run.path is not None
+    desk = make_desk(run)
+    options = ExportOptions(run.path, to="verdicts", out=folder / "verdicts.jsonl")
+    for name, n in (("ann", 2), ("bob", 1)):
+        for _ in range(n):
+            judge_next(desk, name)
+        desk.qualify(name, False)
+    with pytest.raises(InputError, match=r"3 answers of 2 people, all dequalified.* --all writes them"):
+        export(options)
+    assert export(replace(options, all=True)).n == 3
+    judge_next(desk, "cid")
+    assert export(replace(options, force=True)).n == 1
+    with pytest.raises(InputError, match="--all: only with --to verdicts"):
+        replace(options, to="csv", all=True)
+
+
 def test_without_the_extra_tasks_are_exported_and_verdicts_are_refused(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

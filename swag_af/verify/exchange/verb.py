@@ -137,7 +137,7 @@ def _of_links(run: Run, to_judge: Sequence[Item]) -> str | None:
 
 
 def _export_verdicts(options: ExportOptions) -> Exported:
-    """What the web application collected."""
+    """What the web application collected; of dequalified people where `all` says so."""
     check_output(options.out, force=options.force)
     try:
         from swag_af.verify.store import open_store
@@ -145,8 +145,15 @@ def _export_verdicts(options: ExportOptions) -> Exported:
         raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     store = open_store(options.run, options.database)
     check_apart("--out", options.out, (store.file,))
-    found = store.verdicts()
+    found = store.verdicts(include_dequalified=options.all)
+    left_out = store.verdicts(include_dequalified=True) if not found else []
     store.close()
+    if left_out:
+        people = several(len({verdict.annotator for verdict in left_out}), "person", "people")
+        raise InputError(
+            f"{options.run}: {several(len(left_out), 'answer')} of {people}, all dequalified, so that none counts. "
+            "--all writes them, as does the admin page (/admin/verdicts.jsonl?all=true)."
+        )
     if not found:
         raise InputError(f"{options.run}: nobody has judged an item yet. `swag-af verify serve` lets people.")
     write_verdicts(options.out, found, store.settings["pool_identity"])
