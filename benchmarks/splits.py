@@ -4,13 +4,16 @@
     python benchmarks/splits.py POOL --out runs/fixed --loops fresh --only 0 2   # these loops of these parts, no audits
     python benchmarks/splits.py POOL --out runs/fixed --json               # the table, and one line of JSON
     python benchmarks/splits.py POOL --out runs/bf16 --loops fresh again bf16 fixed-bf16   # what rounding does
+    python benchmarks/splits.py POOL --out runs/few --loops fresh again half-out most-out few-fitted   # smaller fits
 
 The contexts of POOL are dealt by whole groups into parts of about --contexts; the first --seeds parts are pools of
 their own, each filtered with a seed of its own and from one random start by two loops or more: `fresh` (the paper's: a
 fresh split and a fresh fit in every iteration), `fixed` (`--splits fixed`), and both with the products of fits in bf16,
-`bf16` and `fixed-bf16`. `again` is `fresh` by another seed, so from another random start: what chance does. All are
-audited after as many iterations as `fresh`, and with --more `fixed` once again after so many more of its last filter
-(`longer`: choose them so that it takes the CPU seconds of `fresh`).
+`bf16` and `fixed-bf16`. `half-out` and `most-out` hold out a half and four fifths of the contexts, which they
+re-assign, and fit on fewer; `few-fitted` holds out a fifth and fits on another. `again` is `fresh` by another seed, so
+from another random start: what chance does. All are audited after as many iterations as `fresh`, and with --more
+`fixed` once again after so many more of its last filter (`longer`: choose them so that it takes the CPU seconds of
+`fresh`).
 
 Fresh filters then audit the questions of all parts together, over the same folds of whole groups, so that loops are
 compared context by context. Two intervals stand behind each difference: over contexts, clustered in groups, and over
@@ -21,8 +24,9 @@ CPU seconds are of the process, by iteration, in `cpu.jsonl` of each loop's fold
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +41,17 @@ from swag_af.data.run import Run, open_run
 from swag_af.data.splits import deal
 from swag_af.filters.registry import make_filter, parse_schedule
 
-LOOPS = ("fresh", "again", "fixed", "bf16", "fixed-bf16")
+LOOPS: dict[str, dict[str, Any]] = {
+    "fresh": {},
+    "again": {},
+    "fixed": {"splits": "fixed"},
+    "bf16": {},
+    "fixed-bf16": {"splits": "fixed"},
+    "half-out": {"test_share": 0.5},
+    "most-out": {"test_share": 0.8},
+    "few-fitted": {},
+}
+"""What the options of each loop have other than `fresh`, as far as they do not depend on the part."""
 
 
 def parts_of(pool: CandidatePool, n_contexts: int, n_parts: int) -> list[np.ndarray]:
@@ -51,8 +65,10 @@ def filter_part(path: Path, loop: str, schedule: str, more: int, seed: int) -> R
     rounded = {"precision": "bfloat16"} if loop.endswith("bf16") else {}
     phases = [(make_filter(name, device="cpu", **rounded), n) for name, n in parse_schedule(schedule)]
     total = sum(n for _, n in phases) + (more if loop == "fixed" else 0)
-    splits: Literal["fresh", "fixed"] = "fixed" if loop.startswith("fixed") else "fresh"
-    options = AFOptions(iterations=total, splits=splits, seed=seed + (100 if loop == "again" else 0))
+    pool = CandidatePool.open(path / "pool")
+    options = AFOptions(iterations=total, seed=seed + (100 if loop == "again" else 0), **LOOPS[loop])
+    if loop == "few-fitted":
+        options = replace(options, most_fitted=len(pool) // 5)
     out, kept = path / loop, path / loop / "cpu.jsonl"
     lines = [line for _, line in read_jsonl(kept)] if kept.exists() else []
     of = {one.name: one for one, _ in phases}
@@ -65,7 +81,7 @@ def filter_part(path: Path, loop: str, schedule: str, more: int, seed: int) -> R
         write_jsonl(kept, lines)
         last[0] = now
 
-    return filter_pool(CandidatePool.open(path / "pool"), phases, options, out=out, after_iteration=note)
+    return filter_pool(pool, phases, options, out=out, after_iteration=note)
 
 
 def sets_of(out: Path, parts: list[np.ndarray], loops: list[str], n: int) -> dict[str, np.ndarray]:
