@@ -7,12 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import select
 from test_load import free_port, served
 from verify_people import TOKEN, make_run, small_pool
 
 from swag_af.cli.main import main
 from swag_af.data.files import write_json
+from swag_af.data.run import open_run
 from swag_af.judging.verdicts import read_verdicts, with_ordered_columns
+from swag_af.verify.desk import Desk
+from swag_af.verify.items import Rules
+from swag_af.verify.schema import tasks
 from swag_af.verify.store import FOLDER, open_store
 
 if TYPE_CHECKING:
@@ -115,6 +120,7 @@ def test_three_items_by_mouse_three_by_keys_a_reload_and_the_dataset(
     by_keys(page, "1l3l4l6u3s")
     assert page.get_by_role("heading", name="that is all").is_visible()
     assert page.get_by_text("C0DE").is_visible()
+    assert page.evaluate("localStorage.length") == 0, "the server has them all"
     assert len([verdict for verdict in open_store(run).verdicts() if verdict.annotator == "ann"]) == 7
     export_and_release(page, run, address, tmp_path)
 
@@ -311,6 +317,46 @@ def test_choices_that_were_not_sent_are_there_when_the_page_is_loaded_again(
     page.wait_for_timeout(300)
     assert page.evaluate("localStorage.length") == 0  # the server has them now
     context.close()
+
+
+@pytest.mark.parametrize("refusal", [401, 403, 404, 422, "pause"])
+def test_a_changed_answer_that_is_not_taken_stays_in_the_browser(
+    chromium: "Browser", site: tuple[Path, str], refusal: int | str
+) -> None:
+    """The copy there is the only one, and was dropped."""
+    name = f"pat-{refusal}"
+    context = chromium.new_context()
+    page = context.new_page()
+    begin(page, site[1], name)
+    by_keys(page)
+    with page.expect_navigation():
+        page.keyboard.press("z")
+    for key in "5b":
+        page.keyboard.press(key)
+    desk = Desk(open_store(site[0]), Rules(open_run(site[0]).assignment()))
+    if refusal == "pause":
+        desk.pause(name, True)
+    else:
+        page.route("**/item/*", lambda route: route.fulfill(status=int(refusal), body="no"))
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    page.unroute("**/item/*")
+    desk.pause(name, False)
+    with desk.store.engine.connect() as connection:
+        (task,) = connection.scalars(
+            select(tasks.c.id).where(tasks.c.annotator == name, tasks.c.answered_at.is_not(None))
+        )
+    page.goto(f"{site[1]}/item/{task}")
+    assert page.locator("#ending-4 .choice.best input").is_checked()
+    assert page.locator("#status").inner_text().startswith("Changed in this browser, and not kept yet.")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    page.goto(f"{site[1]}/item/{task}")
+    assert page.locator("#ending-4 .choice.best input").is_checked()
+    assert not page.locator("#status").inner_text().startswith("Changed")
+    assert page.evaluate("localStorage.length") == 0
+    context.close()
+    desk.store.close()
 
 
 def test_on_a_phone_the_scene_stays_and_covers_no_ending(page: "Page", site: tuple[Path, str]) -> None:

@@ -201,6 +201,21 @@ def test_an_answer_sent_twice_is_kept_once(client: TestClient, desk: Desk) -> No
     assert len(desk.store.verdicts()) == 1
 
 
+def test_the_address_behind_an_answer_says_whether_it_was_taken(run: Run) -> None:
+    """By it the script knows whether the browser may forget what was chosen."""
+    desk = make_desk(run, limit=2)
+    ann = Browser(make_client(desk, run), "ann").begin()
+    first = ann.send().url
+    assert (first.path, first.params.get("kept")) == ("/item", "1")
+    desk.pause("ann", True)
+    refused = ann.client.post(f"/item/{ann.task}", data=ann.form()).url
+    assert (refused.path, "kept" in refused.params) == ("/item", False)
+    desk.pause("ann", False)
+    ann.page = ann.client.get("/item").text
+    last = ann.send().url
+    assert (last.path, last.params.get("kept")) == ("/done", "1")
+
+
 def test_another_answer_from_another_tab_is_told_to_be_left_out(client: TestClient, desk: Desk) -> None:
     """It was said that nothing has changed, and the second answer was gone."""
     ann = Browser(client, "ann").begin()

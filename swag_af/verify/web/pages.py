@@ -40,7 +40,8 @@ NOTES = {
     "3": "You answered this item before, perhaps in another tab: what you chose now is not kept. Here is that answer, "
     "which you may change.",
 }
-"""What the next page says of the answer sent last, by the parameter `kept`."""
+"""What the next page says of the answer sent last, by the parameter `kept`; where an answer is not taken there is none,
+and the script keeps the choices in the browser."""
 
 router = APIRouter()
 """The routes of annotators."""
@@ -187,7 +188,7 @@ def next_item(visit: VisitDep, kept: str = "") -> Response:
     """The next item, or where the annotator goes instead."""
     state = visit.desk.state_of(visit.session.who)
     if state is None or (state in ("new", "active") and not visit.site.has_accepted(visit.session.who)):
-        return RedirectResponse("/start", 303)
+        return _onward("/start", kept)
     if state == "paused":
         text = "Your work is paused for the moment. Look in again later."
         return page("message.html", title="A pause", text=text, onward=False)
@@ -196,8 +197,13 @@ def next_item(visit: VisitDep, kept: str = "") -> Response:
         text = "The study is paused for the moment. Your answers are kept; look in again later."
         return page("message.html", title="A pause", text=text, onward=False)
     if task is None:
-        return RedirectResponse("/done", 303)
+        return _onward("/done", kept)
     return _task_page(visit, task, note=NOTES.get(kept, ""))
+
+
+def _onward(path: str, kept: str) -> Response:
+    """On to another page, with what became of the answer sent last."""
+    return RedirectResponse(f"{path}?{urlencode({'kept': kept})}" if kept in NOTES else path, 303)
 
 
 @router.get("/item/{number}")

@@ -92,7 +92,7 @@ if (form) {
     try {
       const answer = await fetch(form.action, { method: "POST", body, signal: AbortSignal.timeout(20000) });
       if (answer.status >= 500 || answer.status === 429) throw new Error("later");
-      dropHere();
+      if (answer.ok && new URL(answer.url).searchParams.has("kept")) dropHere(); // of a changed answer this copy is the only one
       if (answer.redirected) location.assign(answer.url); else form.submit(); // a page that says what is wrong
     } catch {
       sending = false;
