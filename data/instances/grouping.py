@@ -8,7 +8,7 @@ import numpy as np
 
 from swag_af.data.errors import several, told
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.instances.recycling import recycled
+from swag_af.data.instances.recycling import MUCH, recycled
 from swag_af.data.splits import (
     FEW_TOGETHER,
     MOST_TOGETHER,
@@ -19,6 +19,7 @@ from swag_af.data.splits import (
     join_pairs,
     named_groups,
     numbered,
+    rows_apart,
 )
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
 from swag_af.data.text.sentences import sentences_of
@@ -74,11 +75,11 @@ def by_name_or_text(instances: Instances) -> Groups:
     What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the text
     that is classified, or all options. Of choices, options are compared beside the context too, so that copies whose
     question was reworded stay together; those of few words are not (`TELLING`). A question that goes on where another's
-    right option ends tells the same story, and premises that share a hypothesis (a claim, with its evidence) may have
-    been labelled as one. Contrast sets stay whole, however large, and so do copies: rows that are the same in all that
-    was read (`same_as`), unless most are (`MOST_COPIES`). No other joining by texts makes a group larger than
-    `MOST_TOGETHER` of the instances: a text that would, such as "Which is true?" or the same options everywhere, joins
-    nothing, and where chains of near duplicates would, they must be more similar (`STRICTER`). The order of the
+    right option ends tells the same story, and premises that share a hypothesis (a claim, with its evidence), if many
+    do, may have been labelled as one. Contrast sets stay whole, however large, and so do copies: rows that are the same
+    in all that was read (`same_as`), unless most are (`MOST_COPIES`). No other joining by texts makes a group larger
+    than `MOST_TOGETHER` of the instances: a text that would, such as "Which is true?" or the same options everywhere,
+    joins nothing, and where chains of near duplicates would, they must be more similar (`STRICTER`). The order of the
     instances does not matter, nor does a mask.
     """
     given = instances.unmasked or instances.instances
@@ -100,7 +101,7 @@ def by_name_or_text(instances: Instances) -> Groups:
     if instances.kind == "choices":
         how, (at, keys) = "go on where another's right option ends", _stories(rows)
     else:
-        how, (at, keys) = "share the text that is classified", _hypotheses(rows)
+        how, (at, keys) = "share the text that is classified", _hypotheses(rows, by_options.groups[free])
     by_story = join_by_text(by_options.groups, free[at], keys, most=_most(len(names)))
     copies = join_by_text(by_story.groups, free, _copies(rows), most=MOST_COPIES)
     shared = {"share their options, or nearly": by_options.n, how: len(np.unique(by_story.groups))}
@@ -153,9 +154,12 @@ def _stories(rows: Sequence[Instance]) -> tuple[np.ndarray, np.ndarray]:
     return _pairs([(begin | end) & both for begin, end in zip(contexts, ends, strict=True)])
 
 
-def _hypotheses(rows: Sequence[Instance]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and keys (t,) of the texts that are classified beside a context."""
-    return _pairs([{text_key(_all_options(one))} if one.context and _is_telling(one) else set() for one in rows])
+def _hypotheses(rows: Sequence[Instance], groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and keys (t,) of the texts that are classified beside a context; none unless `MUCH` of the rows have one
+    that rows of another of `groups` (n,) have too: a few are a coincidence, each labelled by itself."""
+    at, keys = _pairs([{text_key(_all_options(one))} if one.context and _is_telling(one) else set() for one in rows])
+    is_much = rows_apart(groups, at, keys).sum() >= MUCH * len(rows)
+    return (at, keys) if is_much else (at[:0], keys[:0])
 
 
 def _sentences(text: str) -> set[int]:
