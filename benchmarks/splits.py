@@ -16,9 +16,10 @@ from another random start: what chance does. All are audited after as many itera
 `fresh`).
 
 Fresh filters then audit the questions of all parts together, over the same folds of whole groups, so that loops are
-compared context by context. Two intervals stand behind each difference: over contexts, clustered in groups, and over
-the parts' own differences, of which there are as many as seeds (a part has a loop of its own; audits are shared).
-CPU seconds are of the process, by iteration, in `cpu.jsonl` of each loop's folder, with the losses that ended its fit.
+compared context by context. Two intervals stand behind each difference: over contexts, clustered in groups, and, of
+several parts, over the parts' own differences, of which there are as many as seeds (a part has a loop of its own;
+audits are shared). CPU seconds are of the process, by iteration, in `cpu.jsonl` of each loop's folder, with the losses
+that ended its fit.
 """
 
 import argparse
@@ -133,9 +134,10 @@ def compared(hits: dict[str, list[float]], groups: np.ndarray, part: np.ndarray)
             paired = paired_difference(fresh, own, groups)
             line |= {"less_fresh": paired.mean, "less_low": paired.low, "less_high": paired.high}
             of_parts = np.bincount(part, own - fresh) / np.bincount(part)
-            half = t_quantile(len(of_parts) - 1) * of_parts.std(ddof=1) / len(of_parts) ** 0.5
             line |= {"parts": of_parts.tolist()}
-            line |= {"parts_low": of_parts.mean() - half, "parts_high": of_parts.mean() + half}
+            if len(of_parts) > 1:
+                half = t_quantile(len(of_parts) - 1) * of_parts.std(ddof=1) / len(of_parts) ** 0.5
+                line |= {"parts_low": of_parts.mean() - half, "parts_high": of_parts.mean() + half}
         told.append(line)
     return told
 
