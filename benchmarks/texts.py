@@ -8,10 +8,12 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from nltk.tokenize.destructive import NLTKWordTokenizer
 
+from swag_af.data.captions.drops import gap_seconds, is_enclosed
 from swag_af.data.captions.language import foreign_videos
 from swag_af.data.captions.readers import read_videos
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
@@ -53,19 +55,19 @@ def main() -> None:
 
 
 def overlaps(videos: Sequence[Video]) -> dict[str, int]:
-    """Pairs of consecutive captions with times: those whose second caption begins before the first ends, or ends by
-    then too, and those whose first caption spans the times of all captions of its video."""
-    found = {"timed_pairs": 0, "overlapping": 0, "enclosed": 0, "first_spans_all": 0}
+    """Pairs of consecutive captions: those whose second caption begins before the first ends, or ends by then too, and
+    those whose first caption spans the times of all captions of its video. Videos without times do not count."""
+    found = dict.fromkeys(("timed_pairs", "overlapping", "enclosed", "first_spans_all"), 0)
     for video in videos:
-        times = [caption.seconds for caption in video.captions if caption.seconds]
-        ends = [end for _, end in times if end is not None]
-        if not len(ends) == len(video.captions) > 1:
+        times = [caption.seconds for caption in video.captions if caption.seconds and caption.seconds[1] is not None]
+        if not times or len(times) < len(video.captions):
             continue
-        for (start, _), (next_start, _), end, next_end in zip(times, times[1:], ends, ends[1:], strict=False):
+        whole = (min(start for start, _ in times), max(end for _, end in times))
+        for first, second in pairwise(video.captions):
             found["timed_pairs"] += 1
-            found["overlapping"] += next_start < end
-            found["enclosed"] += next_end <= end
-            found["first_spans_all"] += start <= times[0][0] and end == max(ends)
+            found["overlapping"] += gap_seconds(first, second) < 0
+            found["enclosed"] += is_enclosed(first, second)
+            found["first_spans_all"] += first.seconds == whole
     return found
 
 

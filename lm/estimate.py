@@ -92,7 +92,7 @@ def estimate(options: GenerateOptions) -> Estimate:
     pick_device(job.device)  # whose products are measured here
     lm = lm_options(options)
     dropped = read_dropped(options.contexts) if options.use_dropped else []
-    vocabulary = vocabulary_of(job, dropped)
+    vocabulary = vocabulary_of(job)
     V, K, L = len(vocabulary), 1 + options.n_negatives, options.max_tokens
     sample = job.contexts[:: max(1, len(job.contexts) // _SAMPLE)]
     n_context = float(np.mean([len(tokenize(c.sent1)) + len(tokenize(c.start)) for c in sample]))

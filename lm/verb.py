@@ -222,20 +222,19 @@ def lm_options(options: GenerateOptions) -> LMOptions:
     return begun if manifest.get("books_sha256") else replace(begun, pretrain_epochs=LMOptions.pretrain_epochs)
 
 
-def vocabulary_of(job: Job, dropped: Sequence[DroppedPair]) -> Vocabulary:
-    """That of the models, or the one that they will have, trained on the contexts and the pairs that were `dropped`."""
+def vocabulary_of(job: Job) -> Vocabulary:
+    """That of the models, or the one that they will have."""
     options = job.options
     if (options.lms / MANIFEST).exists():
         return open_vocabulary(options.lms)
+    dropped = read_dropped(options.contexts) if options.use_dropped else []
     return caption_vocabulary(job.every_context, dropped, min_count=lm_options(options).min_count)
 
 
 def _reasons(job: Job) -> list[str | None]:
     """Why each context is left out whatever is sampled; ExhaustedError where all are."""
     options = job.options
-    dropped = read_dropped(options.contexts) if options.use_dropped else []
-    bounds = Bounds(options.min_tokens, options.max_tokens)
-    reasons = unfit_golds(job.contexts, vocabulary_of(job, dropped), bounds)
+    reasons = unfit_golds(job.contexts, vocabulary_of(job), Bounds(options.min_tokens, options.max_tokens))
     drops = Counter(filter(None, reasons))
     if drops.total() == len(reasons):
         raise ExhaustedError(
