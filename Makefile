@@ -16,9 +16,10 @@ demo: $(VENV)/.base
 	$(VENV)/bin/swag-af demo --out demo
 
 # Types are checked while tests run: by itself mypy leaves all cores but one idle for a minute. Neighbours stay with one
-# worker, so that what the tests of a file share is mostly made once.
+# worker, so that what the tests of a file share is mostly made once. What mypy finds is said last, where one looks.
 test: style
-	@$(VENV)/bin/mypy & types=$$!; $(VENV)/bin/python -m pytest -n auto --dist worksteal; tests=$$?; wait $$types && exit $$tests
+	@$(VENV)/bin/mypy > $(VENV)/types.txt 2>&1 & types=$$!; $(VENV)/bin/python -m pytest -n auto --dist worksteal; tests=$$?; \
+	wait $$types; typed=$$?; cat $(VENV)/types.txt; exit $$((tests | typed))
 
 lint: style
 	$(VENV)/bin/mypy

@@ -59,10 +59,11 @@ def overlaps(videos: Sequence[Video]) -> dict[str, int]:
     those whose first caption spans the times of all captions of its video. Videos without times do not count."""
     found = dict.fromkeys(("timed_pairs", "overlapping", "enclosed", "first_spans_all"), 0)
     for video in videos:
-        times = [caption.seconds for caption in video.captions if caption.seconds and caption.seconds[1] is not None]
-        if not times or len(times) < len(video.captions):
+        times = [caption.seconds for caption in video.captions if caption.seconds is not None]
+        ends = [end for _, end in times if end is not None]
+        if not ends or len(ends) < len(video.captions):
             continue
-        whole = (min(start for start, _ in times), max(end for _, end in times))
+        whole = (min(start for start, _ in times), max(ends))
         for first, second in pairwise(video.captions):
             found["timed_pairs"] += 1
             found["overlapping"] += gap_seconds(first, second) < 0
