@@ -69,6 +69,22 @@ def test_workers_majorities_expert_and_kappa(tmp_path: Path) -> None:
     assert "majority of 5" not in values
 
 
+def test_a_copy_of_gold_is_not_what_people_answered(tmp_path: Path) -> None:
+    """It was: all were right, and kappa was 1."""
+    data = choices(30)
+    said = np.random.default_rng(3).integers(4, size=(30, 3)).tolist()
+    given = [{"label": int(data.answers[int(row["id"][1:])]), **row} for row in rows(data, "abc", said)]
+    plain = measure(write(tmp_path / "plain.jsonl", rows(data, "abc", said)), data)
+
+    def renamed(name: str) -> Path:
+        changed = ({name if key == "answer" else key: value for key, value in row.items()} for row in given)
+        return write(tmp_path / f"{name}.jsonl", changed)
+
+    assert figures(measure(renamed("pred_label"), data)) == figures(plain)
+    with pytest.raises(InputError, match="label is right in every row, as gold is, and vote could be the answers"):
+        measure(renamed("vote"), data)
+
+
 @pytest.mark.parametrize(("n", "has_interval"), [(19, False), (20, True)])
 def test_of_few_groups_kappa_has_no_interval(tmp_path: Path, n: int, has_interval: bool) -> None:
     answers = np.random.default_rng(0).integers(2, size=(n, 3))

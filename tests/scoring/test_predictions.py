@@ -455,6 +455,38 @@ def test_what_may_be_gold_is_not_taken_for_the_answer(tmp_path: Path) -> None:
     assert read(path, PredictionOptions(prediction_column="response")).shares.reshape(N, 4)[:, 1].all()
 
 
+@pytest.mark.parametrize(
+    "name", ["pred_label", "answer_pred", "prediction_idx", "answer-Predicted", "modelPrediction", "preds 1"]
+)
+@pytest.mark.parametrize("gold", ["label", "answer"])
+def test_a_column_whose_name_says_that_it_was_predicted_comes_before_gold(name: str, gold: str, tmp_path: Path) -> None:
+    """The gold column beside it was scored: 100 %."""
+    rows = [{"id": one.id, gold: one.answer, name: CHOSEN[i]} for i, one in enumerate(DATA.instances)]
+    assert read(write(tmp_path / "p.jsonl", rows)).shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+    two = write(tmp_path / "two.jsonl", [row | {"preds": 0, "pred_2": 0, "y_pred": 1} for row in rows])
+    assert read(two, PredictionOptions(prediction_column="y_pred")).shares.reshape(N, 4)[:, 1].all()
+    unsure = write(tmp_path / "unsure.jsonl", [row | {"y_pred": 1} for row in rows])
+    with pytest.raises(InputError, match=r"y_pred could all be the answers\. Say --prediction-column NAME"):
+        read(unsure)
+
+
+@pytest.mark.parametrize("name", ["model_output", "guess", "gpt4", "hyp", "system"])
+@pytest.mark.parametrize("n", [3, N])
+def test_a_copy_of_gold_is_not_taken_for_the_answers(name: str, n: int, tmp_path: Path) -> None:
+    """It was: 100 %, whatever the model had said."""
+    data = replace(DATA, instances=DATA.instances[:n])
+    rows = [{"id": one.id, "label": one.answer, name: CHOSEN[i]} for i, one in enumerate(data.instances)]
+    path = write(tmp_path / "p.jsonl", rows)
+    with pytest.raises(InputError) as told:
+        read(path, data=data)
+    assert f"label is right in every row, as gold is, and {name} could be the answers." in str(told.value)
+    assert read(path, PredictionOptions(prediction_column="label"), data).hits.all()
+    of_data = Cells(data, beside=lambda: {name: [""] * n})  # nothing that was answered
+    assert read_predictions(path, of_data, PredictionOptions(), name="m").hits.all()
+    rows[0]["label"] = (data.instances[0].answer + 1) % 4
+    assert read(write(tmp_path / "one wrong.jsonl", rows), data=data).hits.sum() == n - 1
+
+
 STARS = ("1", "2", "3")
 
 

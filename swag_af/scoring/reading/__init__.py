@@ -6,6 +6,7 @@ Reading order (each file imports only those named before it):
     forms        files without named columns: one object, one list, one answer a line
     tables       which columns of a file hold ids, and answers or scores
     order        whether predictions stand in the order of the dataset
+    gold         whether a column taken for the answers is a copy of gold
     predictions  files of predictions, a model each
     judgements   answers of people
 

@@ -8,6 +8,7 @@
 Only a dataset whose ids were made from file and line takes answers in its order. Columns are found in `tables`.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +23,17 @@ PREDICTED = ("prediction", "predictions", "pred", "predicted", "predicted_label"
 """Names of a column that can only hold what was predicted."""
 ANSWERS = ("answer", "choice", "response", "output", "label", "answerKey")
 """Names of a column that may hold what was predicted, where none of those above is there."""
+_SAYS_PREDICTED = frozenset(("pred", "preds", "predicted", "prediction", "predictions"))
 _TEXT = (".csv", ".tsv", ".txt", ".pred", "")
 _JSON = (".json", ".jsonl", ".ndjson")
+
+
+def says_predicted(column: str) -> bool:
+    """Whether a part of the name of a column says that it was predicted: `pred_label`, `modelPrediction`.
+
+    Such a column, too, can only hold what was predicted.
+    """
+    return any(part.lower() in _SAYS_PREDICTED for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", column))
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from swag_af.judging.verdicts import read_verdicts
 from swag_af.scoring.chance import Chance, chance_of
 from swag_af.scoring.options import PredictionOptions
 from swag_af.scoring.reading.answers import Cells
+from swag_af.scoring.reading.gold import check_not_gold
 from swag_af.scoring.reading.tables import IDS, answers_in, id_column
 
 WORKERS = ("worker", "annotator", "worker_id", "WorkerId", "annotator_id", "user", "participant")
@@ -153,6 +154,9 @@ def _of_rows(source: Source, cells: Cells, options: PredictionOptions, faults: F
             found.append(_One(item, who, cells.answer(value, row, answer, base), counts))
         except RowError as fault:
             faults.add(place, fault)
+    if len(found) == len(rows):
+        is_right = np.array([one.answer for one in found]) == cells.instances.answers[rows]
+        check_not_gold(source, answer, [id, *WORKERS, "writer"], is_right, cells, options)
     return found, f"ids in {id}, workers in {worker}, answers in {answer}{said}"
 
 

@@ -20,6 +20,7 @@ from swag_af.data.progress import progress
 from swag_af.scoring.options import Metric, PredictionOptions
 from swag_af.scoring.reading.answers import Cells, shares_of_choices, shares_of_scores
 from swag_af.scoring.reading.forms import Table
+from swag_af.scoring.reading.gold import check_not_gold
 from swag_af.scoring.reading.order import check_numbers, check_order, rows_by_column
 from swag_af.scoring.reading.tables import log_scores, open_table
 
@@ -116,6 +117,8 @@ def read_predictions(path: Path, cells: Cells, options: PredictionOptions, *, na
     faults.check()
     said = f"{path.name}: {table.said}{counted}{how}"
     made = predictions_of(cells.instances, array, name=name, said=said, is_log=table.is_log)
+    is_right = made.hits[given_in(cells.instances, made.shares)] > 0
+    check_not_gold(table.source, table.answer, [table.id], is_right, cells, options)
     return replace(made, unused=table.unused)
 
 

@@ -22,7 +22,7 @@ from swag_af.data.instances.options import AUTO
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.scoring.options import Metric, PredictionOptions
 from swag_af.scoring.reading.answers import Cells, checked_scores, is_unique
-from swag_af.scoring.reading.forms import ANSWERS, PREDICTED, Table, without_columns
+from swag_af.scoring.reading.forms import ANSWERS, PREDICTED, Table, says_predicted, without_columns
 
 COUNTED = ("ind", "idx", "index", "row", "Unnamed: 0")
 """Names of a column that may count the rows of the dataset."""
@@ -121,8 +121,9 @@ def answers_in(
         return "", names or (_found(source, options.scores_column, "--scores-column"),)
     if options.prediction_column != AUTO:
         return _found(source, options.prediction_column, "--prediction-column"), ()
-    for answers, scores, least in ((PREDICTED, SCORES, 1), (ANSWERS, NUMBERED, 2)):
-        named = [name for name in answers if name in others]
+    predicted = [name for name in PREDICTED if name in others] or list(filter(says_predicted, others))
+    may_be_gold = [name for name in ANSWERS if name in others]
+    for named, scores, least in ((predicted, SCORES, 1), (may_be_gold, NUMBERED, 2)):
         lists = [found for name in scores if may_be_scores and len(found := listed(name, others)) >= least]
         if len(named) + len(lists) > 1:
             every = [*named, *(found[0] if len(found) == 1 else f"{found[0]} and so on" for found in lists)]
