@@ -26,7 +26,7 @@ class Score:
     n_missing: int
     """Instances without a prediction, counted as wrong."""
     n_tied: int
-    """Instances in which several answers have the highest score: each of t counts 1/t."""
+    """Instances in which several answers have the highest score, or the text given: each of t counts 1/t."""
     figures: tuple[Figure, ...]
     """Accuracy first; then by stage, consistency, original and contrast, sensitivity, where the dataset has them."""
     parts: tuple[Figure, ...]

@@ -91,7 +91,8 @@ def further(scores: Scores) -> list[str]:
             told.append(f"{model.model}: {model.n_missing:,} {have} as wrong.")
         if model.n_tied:
             tied = several(model.n_tied, "instance")
-            told.append(f"{model.model}: the highest score is shared in {tied}; each of t counts 1/t.")
+            what = "the highest score, or the text that was given, is shared by t answers"
+            told.append(f"{model.model}: {what} in {tied}; each counts 1/t.")
     if scores.models and scores.n_masked is not None:
         told.append(_mask_sentence(scores))
     for gap in scores.gaps:

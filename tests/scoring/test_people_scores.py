@@ -85,6 +85,15 @@ def test_a_copy_of_gold_is_not_what_people_answered(tmp_path: Path) -> None:
         measure(renamed("vote"), data)
 
 
+def test_the_text_of_equal_options_is_no_answer_of_anybody(tmp_path: Path) -> None:
+    """It was the first of them."""
+    data = choices(3)
+    same = replace(data.instances[0], options=("same", "same", "other", "B"))
+    path = write(tmp_path / "p.jsonl", [{"id": "q0", "worker": "a", "answer": "same"}])
+    with pytest.raises(InputError, match="the text of several of its options: give a number or letter"):
+        measure(path, replace(data, instances=(same, *data.instances[1:])))
+
+
 @pytest.mark.parametrize(("n", "has_interval"), [(19, False), (20, True)])
 def test_of_few_groups_kappa_has_no_interval(tmp_path: Path, n: int, has_interval: bool) -> None:
     answers = np.random.default_rng(0).integers(2, size=(n, 3))

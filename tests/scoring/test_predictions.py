@@ -11,6 +11,7 @@ import pytest
 from made_scores import choices, classes, dataset, options_of, write
 
 import swag_af
+from swag_af.data.cells.options import LabelBase
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
@@ -175,6 +176,27 @@ def test_ties_are_shared(tmp_path: Path) -> None:
     found = read(path)
     assert found.n_tied == N
     assert found.hits.tolist() == pytest.approx([(answer < 3) / 3 for answer in DATA.answers.tolist()])
+
+
+@pytest.mark.parametrize("has_order", [True, False])
+@pytest.mark.parametrize("gold", [0, 1, 2])
+def test_the_text_of_equal_options_is_shared_by_them(gold: int, has_order: bool, tmp_path: Path) -> None:
+    """It was the first's, so that their order made 100 % or 0."""
+    one = replace(DATA.instances[0], options=("same", "same", "other", "B"), answer=gold)
+    data = replace(DATA, instances=(one, DATA.instances[1]), has_order=has_order)
+    rows = [{"id": "q0", "prediction": " same"}, {"id": "q1", "prediction": options_of(1)[DATA.instances[1].answer]}]
+    found = read(write(tmp_path / "p.jsonl", rows), data=data)
+    assert found.hits.tolist() == [(gold < 2) / 2, 1.0]
+    assert (found.n_tied, found.n_missing) == (1, 0)
+
+
+@pytest.mark.parametrize("base", ["0", "text"])
+def test_a_number_is_shared_only_where_it_is_a_text(base: LabelBase, tmp_path: Path) -> None:
+    one = replace(DATA.instances[0], options=("3", "1", "1", "0"), answer=1)
+    data = replace(DATA, instances=(one,))
+    path = write(tmp_path / "p.jsonl", [{"id": "q0", "prediction": 1}])
+    found = read(path, PredictionOptions(prediction_base=base), data)
+    assert found.hits.tolist() == [{"0": 1.0, "text": 0.5}[base]]
 
 
 @pytest.mark.parametrize(("metric", "chosen"), [("acc", 0), ("acc_norm", 2), ("acc_bytes", 1)])

@@ -1,7 +1,8 @@
 """What a cell of anyone's table says of an instance: its answer, or a score of each of its answers.
 
 Which answer was chosen is kept as shares, (M,) flat as in `swag_af.data.instances.instances`: 1 at the one that was
-chosen, 1/t where t have the highest score, so that no order breaks a tie; 0 throughout where nothing was said.
+chosen, 1/t where t have the highest score, or the text that was given, so that no order breaks a tie; 0 throughout
+where nothing was said.
 Knows no files. Whatever cannot be read is a RowError.
 """
 
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.cells.labels import (
+    AS_LETTERS,
     AS_TEXT,
     base_named,
     base_of,
@@ -182,6 +184,21 @@ class Cells:
         if given[i] is None:
             raise RowError(f"has {told(value)} under {column}, which is a blank option of the row")
         return sum(one is not None for one in given[:i])
+
+    def answers(self, value: Any, row: int, column: str, base: int) -> list[int]:
+        """The numbers of the answers that a cell names: several where it is the text of equal options."""
+        same = self._of_text(value, row, base)
+        return same if len(same) > 1 else [self.answer(value, row, column, base)]
+
+    def _of_text(self, value: Any, row: int, base: int) -> list[int]:
+        """The options whose text a cell is, where it is no number, letter or name of one."""
+        given, text = self.given(row), plain(str(value)) if isinstance(value, int | float) else value
+        if self.instances.kind == "classes" or not isinstance(text, str) or self.has_none(value, row, base):
+            return []
+        is_number = base != AS_TEXT and number_of(value, given) is not None
+        if self.instances.has_order and (is_number or base == AS_LETTERS or text.strip() in self.names(row)):
+            return []
+        return [i for i, one in enumerate(self.texts(row)) if one.strip() == text.strip()]
 
     def has_none(self, value: Any, row: int, base: int) -> bool:
         """Whether a cell names no answer and says so: it is empty, null, - or -1."""

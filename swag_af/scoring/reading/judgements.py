@@ -17,7 +17,7 @@ import numpy as np
 
 from swag_af.data.cells.values import word_of
 from swag_af.data.cells.whole import with_whole_numbers
-from swag_af.data.errors import Faults, InputError, RowError, several
+from swag_af.data.errors import Faults, InputError, RowError, several, told
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.own import kind_of
 from swag_af.data.manifests import read_manifest
@@ -151,13 +151,21 @@ def _of_rows(source: Source, cells: Cells, options: PredictionOptions, faults: F
     found = []
     for (place, item, who, value, counts), row in zip(read, rows, strict=True):
         try:
-            found.append(_One(item, who, cells.answer(value, row, answer, base), counts))
+            found.append(_One(item, who, _one_answer(value, row, answer, base, cells), counts))
         except RowError as fault:
             faults.add(place, fault)
     if len(found) == len(rows):
         is_right = np.array([one.answer for one in found]) == cells.instances.answers[rows]
         check_not_gold(source, answer, [id, *WORKERS, "writer"], is_right, cells, options)
     return found, f"ids in {id}, workers in {worker}, answers in {answer}{said}"
+
+
+def _one_answer(value: Any, row: int, column: str, base: int, cells: Cells) -> int:
+    """The number of the answer that somebody gave; RowError where equal options have its text."""
+    answers = cells.answers(value, row, column, base)
+    if len(answers) > 1:
+        raise RowError(f"has {told(value)} under {column}, the text of several of its options: give a number or letter")
+    return answers[0]
 
 
 def _columns(source: Source, cells: Cells, options: PredictionOptions) -> tuple[str, str, str]:

@@ -31,11 +31,11 @@ class Predictions:
 
     name: str
     shares: np.ndarray
-    """(M,) 1 at the answer that was chosen, 1/t at each of t with the highest score, else 0."""
+    """(M,) 1 at the answer that was chosen, 1/t at each of t with the highest score or the text given, else 0."""
     hits: np.ndarray
     """(N,) the share at gold."""
     tied: np.ndarray
-    """(N,) whether several answers have the highest score."""
+    """(N,) whether several answers have the highest score, or the text given."""
     n_missing: int = 0
     """Instances without a prediction, which count as wrong."""
     said: str = ""
@@ -47,7 +47,7 @@ class Predictions:
 
     @property
     def n_tied(self) -> int:
-        """Instances in which several answers have the highest score."""
+        """Instances in which several answers have it."""
         return int(self.tied.sum())
 
     def take(self, instances: Instances, rows: np.ndarray) -> "Predictions":
@@ -255,12 +255,16 @@ def _base(read: Sequence[_Row], rows: Sequence[int], cells: Cells, options: Pred
 def _answers(
     read: Sequence[_Row], rows: Sequence[int], table: Table, cells: Cells, base: int, faults: Faults, *, may_miss: bool
 ) -> np.ndarray:
-    """(N,) the answer chosen in each instance, -1 for none; numbers count from `base`."""
-    chosen = np.full(len(cells.instances), -1, np.int64)
+    """(M,) 1 for each answer that is chosen, 0 for the others of its instance, NaN where there is none; numbers count
+    from `base`."""
+    chosen = np.full(int(cells.instances.offsets[-1]), np.nan)
+    starts = cells.instances.offsets.tolist()
     for one, row in zip(read, rows, strict=True):
         try:
             if not (may_miss and cells.has_none(one.value, row, base)):
-                chosen[row] = cells.answer(one.value, row, table.answer, base)
+                answers = cells.answers(one.value, row, table.answer, base)
+                chosen[starts[row] : starts[row + 1]] = 0.0
+                chosen[[starts[row] + i for i in answers]] = 1.0
         except RowError as fault:
             faults.add(one.place, fault)
     return chosen
