@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -101,6 +101,14 @@ class Texts:
         return np.repeat(np.arange(n), np.diff(self.offsets)) if self.kind == "choices" else np.arange(n)
 
 
+class Unlabelled(NamedTuple):
+    """A row that is no instance, for want of a label."""
+
+    id: str
+    before: int
+    """How many instances stand before it."""
+
+
 @brief
 @dataclass(frozen=True)
 class Instances:
@@ -124,6 +132,8 @@ class Instances:
     """From what number the labels of all its files count the options; 0 where they do not."""
     cut_sets: frozenset[str] = frozenset()
     """Contrast sets of which rows without a label were left out on reading."""
+    unlabelled: tuple[Unlabelled, ...] = ()
+    """The rows without a label that were left out on reading, in order."""
 
     def __post_init__(self) -> None:
         if not self.instances:

@@ -21,12 +21,12 @@ from swag_af.data.errors import MOST_TOLD, InputError, check_kind, several, told
 from swag_af.data.instances import own
 from swag_af.data.instances.contrast import in_pairs, notes_of, numbers_by_id, pairs_of_files, with_originals
 from swag_af.data.instances.guessing import plan_of
-from swag_af.data.instances.instances import Instance, Instances, Kind
+from swag_af.data.instances.instances import Instance, Instances, Kind, Unlabelled
 from swag_af.data.instances.layouts.images import NLVR2
 from swag_af.data.instances.masking import masked
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.plan import Plan
-from swag_af.data.instances.rows import MINUS_ONE, UNLABELLED, Found, found_in, labels_in, place_of
+from swag_af.data.instances.rows import MINUS_ONE, UNLABELLED, Found, Hidden, found_in, labels_in, place_of
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
 
@@ -106,8 +106,8 @@ class _Part:
     """How many rows were read, those without a label too."""
     label_base: int = 0
     """From what number its labels count."""
-    cut_sets: set[str] = field(default_factory=set)
-    """Contrast sets of rows without a label."""
+    hidden: list[Hidden] = field(default_factory=list)
+    """The rows without a label."""
 
 
 def _parts_of_ours(paths: Sequence[Path], *, several: bool) -> list[_Part]:
@@ -158,8 +158,8 @@ def _parts_of_files(sources: Sequence[Source], plans: Sequence[Plan], paths: Seq
 def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Advance) -> _Part:
     """What a source holds that is called `name`; its rows are of `split` where they name none."""
     found: list[Found] = []
-    n_rows, tally, cut = 0, Counter[str](), set[str]()
-    for of_row in found_in(source, plan, name, tally, cut):
+    n_rows, tally, hidden = 0, Counter[str](), list[Hidden]()
+    for of_row in found_in(source, plan, name, tally, hidden):
         found += [one if one.split or not split else one._replace(split=split) for one in of_row]
         n_rows += 1
         advance(1)
@@ -169,7 +169,7 @@ def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Ad
         notes.append(f"{name}: {plan.base_doubt}")
     ids_guessed = "id_column" in plan.guessed and not (plan.layout.unique or plan.layout.numbered)
     has_order = not plan.columns.gold_column
-    about = (has_order, ids_guessed, plan.layout.name, n_rows, plan.base, cut if found else set())
+    about = (has_order, ids_guessed, plan.layout.name, n_rows, plan.base, hidden)
     return _Part(source.path, plan.kind, found, files, notes, *about)
 
 
@@ -278,12 +278,11 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
         )
     notes += [f"classes: {', '.join(map(_cut, classes))}"] if classes else []
     notes += notes_of(found)
-    ids, more = _ids(found, any(not part.ids_guessed for part in parts))
+    named = any(not part.ids_guessed for part in parts)
+    ids, more = _ids(found, named)
     numbers = {label: i for i, label in enumerate(classes)}
-    sets, cut = (
-        {one.contrast_set for one in found if one.contrast_set},
-        set[str]().union(*(part.cut_sets for part in parts)),
-    )
+    sets = {one.contrast_set for one in found if one.contrast_set}
+    cut = {row.contrast_set for part in parts if part.found for row in part.hidden}
     instances = (
         Instance(id, one.context, one.options, _answer(one, numbers), *one[4:])
         for id, one in zip(ids, found, strict=True)
@@ -298,7 +297,17 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
         (*notes, *more),
         label_base=1 if kind == "choices" and all(part.label_base == 1 for part in parts) else 0,
         cut_sets=frozenset(sets & cut),
+        unlabelled=tuple(_unlabelled(parts, has_ids=_has_ids(found, named))),
     )
+
+
+def _unlabelled(parts: Sequence[_Part], *, has_ids: bool) -> Iterator[Unlabelled]:
+    """The rows without a label, which are called as labelled ones are."""
+    before = 0
+    for part in parts:
+        for row in part.hidden:
+            yield Unlabelled((has_ids and row.id) or place_of(row.where), before + row.before)
+        before += len(part.found)
 
 
 def _check_classes(parts: Sequence[_Part]) -> None:
@@ -340,8 +349,7 @@ def _by_size(label: str) -> tuple[Any, ...]:
 def _ids(found: Sequence[Found], named: bool) -> tuple[list[str], list[str]]:
     """The ids of all rows, and what is to be said of them: file and line where they have none, or not each its own."""
     given = [one.id for one in found]
-    own = [id for id in given if id]
-    if named or len(set(own)) == len(own):
+    if _has_ids(found, named):
         return [id or place_of(one.where) for id, one in zip(given, found, strict=True)], []
     said = ["the ids of the rows repeat, so file and line stand for them"] if any(given) else []
     places = [place_of(one.where) for one in found]
@@ -351,6 +359,12 @@ def _ids(found: Sequence[Found], named: bool) -> tuple[list[str], list[str]]:
             places[i] = f"{place}:{seen[place]}"
             seen[place] += 1
     return places, said
+
+
+def _has_ids(found: Sequence[Found], named: bool) -> bool:
+    """Whether rows are called by the ids that they have: their column was named, or none is there twice."""
+    own = [one.id for one in found if one.id]
+    return named or len(set(own)) == len(own)
 
 
 def _cut(name: str) -> str:

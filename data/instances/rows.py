@@ -65,6 +65,17 @@ class Found(NamedTuple):
     video: str = ""
 
 
+class Hidden(NamedTuple):
+    """A row without a label."""
+
+    id: str
+    """As it says; empty where it says none."""
+    where: str
+    contrast_set: str
+    before: int
+    """How many instances of its source stand before it."""
+
+
 UNLABELLED = "rows have no label and were left out"
 MINUS_ONE = "of these have -1: if that is a class, say --label-base text"
 NO_TEXT = "options without a text were left out of their rows"
@@ -74,25 +85,30 @@ REPEATED = "rows have the {} of an earlier one, and a number behind it"
 """What a source may have that is told, and how often."""
 
 
-def found_in(source: Source, plan: Plan, name: str, tally: Counter[str], cut: set[str]) -> Iterator[list[Found]]:
+def found_in(source: Source, plan: Plan, name: str, tally: Counter[str], hidden: list[Hidden]) -> Iterator[list[Found]]:
     """What every row holds, none if it has no label; raises InputError at the end for rows of no use.
 
-    `name` is what the source is called; `tally` counts what is to be told of it, and `cut` gets the contrast sets of
-    rows without a label.
+    `name` is what the source is called; `tally` counts what is to be told of it, and `hidden` gets the rows
+    without a label.
     """
     faults = Faults(str(source.path), "Mend those rows, or take them out.")
     shared: dict[str, str] = {}
     unique: dict[str, str] = {}
     repeats = Counter[str]()
+    n = 0
     for where, row in rows_of(source, plan, name):
         found: list[Found] = []
         try:
             _check_unique(row, plan.layout.unique, where, unique)
             numbered = _numbered(row, plan.layout.numbered, repeats, tally)
             for plain in _plain(numbered, plan, where):
-                found += _found(plain, plan, where, shared, tally, cut)
+                if _lacks_label(plain, plan):
+                    hidden.append(_hidden(plain, plan, where, n + len(found), tally))
+                else:
+                    found.append(_found(plain, plan, where, shared, tally))
         except RowError as fault:
             faults.add(where.rpartition(", ")[2], fault)
+        n += len(found)
         yield found
     faults.check()
 
@@ -159,21 +175,24 @@ def _undamaged(row: Record, plan: Plan, where: str) -> Sequence[Record]:
         return ()  # told when the row is read
 
 
-def _found(
-    row: Record, plan: Plan, where: str, shared: dict[str, str], tally: Counter[str], cut: set[str]
-) -> list[Found]:
-    """What a plain row holds; nothing if it has no label."""
-    if plan.columns.label_column and _lacks_label(row, plan):
-        tally[UNLABELLED] += 1
-        cut |= {group_of(row, plan.columns.contrast_set_column)}
-        tally[MINUS_ONE] += plan.kind == "classes" and is_minus_one(optional(row, plan.columns.label_column))
-        return []
+def _hidden(row: Record, plan: Plan, where: str, before: int, tally: Counter[str]) -> Hidden:
+    """What is kept of a plain row without a label."""
+    columns = plan.columns
+    tally[UNLABELLED] += 1
+    tally[MINUS_ONE] += plan.kind == "classes" and is_minus_one(optional(row, columns.label_column))
+    return Hidden(word_of(row, columns.id_column), where, group_of(row, columns.contrast_set_column), before)
+
+
+def _found(row: Record, plan: Plan, where: str, shared: dict[str, str], tally: Counter[str]) -> Found:
+    """What a plain row with a label holds."""
     found = _question(row, plan, tally) if plan.kind == "choices" else _classified(row, plan)
-    return [_about(found, row, plan, where, shared, tally)]
+    return _about(found, row, plan, where, shared, tally)
 
 
 def _lacks_label(row: Record, plan: Plan) -> bool:
     columns = plan.columns
+    if not columns.label_column:
+        return False
     label = optional(row, columns.label_column)
     if not is_unlabelled(label) or not columns.endings_column:
         return is_unlabelled(label) and not (plan.base == AS_TEXT and is_minus_one(label))

@@ -17,7 +17,7 @@ from slow.scoring import majority_right as by_all_draws
 
 import swag_af
 from swag_af.data.errors import InputError
-from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.instances import Instances, Unlabelled
 from swag_af.data.interval import interval
 from swag_af.judging.verdicts import Item, Verdict, make_items, write_verdicts
 from swag_af.scoring.options import PredictionOptions
@@ -92,6 +92,14 @@ def test_the_text_of_equal_options_is_no_answer_of_anybody(tmp_path: Path) -> No
     path = write(tmp_path / "p.jsonl", [{"id": "q0", "worker": "a", "answer": "same"}])
     with pytest.raises(InputError, match="the text of several of its options: give a number or letter"):
         measure(path, replace(data, instances=(same, *data.instances[1:])))
+
+
+def test_answers_to_rows_without_a_label_are_left_out(tmp_path: Path) -> None:
+    data = replace(choices(30), unlabelled=(Unlabelled("x", 2),))
+    said = rows(data, "ab", [[1, 2]] * 30)
+    found = measure(write(tmp_path / "p.jsonl", [*said, {"id": "x", "worker": "a", "answer": 0}]), data)
+    assert figures(found) == figures(measure(write(tmp_path / "q.jsonl", said), data))
+    assert "1 answer is to rows without a label, left out" in found.said
 
 
 @pytest.mark.parametrize(("n", "has_interval"), [(19, False), (20, True)])

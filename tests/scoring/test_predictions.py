@@ -13,7 +13,7 @@ from made_scores import choices, classes, dataset, options_of, write
 import swag_af
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.errors import InputError, SwagAfError
-from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.instances import Instance, Instances, Unlabelled
 from swag_af.data.instances.reading import read_instances
 from swag_af.scoring.options import Metric, PredictionOptions, ScoreOptions
 from swag_af.scoring.reading.answers import Cells
@@ -396,12 +396,67 @@ def test_an_order_that_does_not_fit_is_told(content: str, said: str, tmp_path: P
 
 def test_numbers_of_some_rows_are_refused_where_rows_were_left_out(tmp_path: Path) -> None:
     """A number may then mean another instance than the one that it counts."""
-    path = write(tmp_path / "log.jsonl", (logged(i) for i in range(10)))
-    data = replace(DATA, notes=("data: 3 of 43 rows have no label and were left out",))
+    letters = [[["Question?", f" {letter}"] for letter in "ABCD"]] * N
+    path = write(tmp_path / "log.jsonl", (logged(i, arguments=letters[i]) for i in range(10)))
+    data = replace(DATA, unlabelled=(Unlabelled("x", 3), Unlabelled("y", 3), Unlabelled("z", N)))
     with pytest.raises(InputError, match="so that some may mean others"):
         read(path, PredictionOptions(only_predicted=True), data)
     with pytest.raises(InputError, match="so that some may mean others"):
         read(path, PredictionOptions(allow_missing=True), data)
+    rows = (logged(i, doc_id=i if i < 3 else i + 2) for i in range(10))  # which its texts say
+    found = read(write(tmp_path / "texts.jsonl", rows), PredictionOptions(allow_missing=True), data)
+    assert found.shares.reshape(N, 4).argmax(axis=1).tolist()[:10] == CHOSEN[:10]
+
+
+def some_hidden(path: Path, *, ids: bool, first: int = 0) -> Instances:
+    """The questions in a file of which three without a label stand before question `first`."""
+    rows = [{"id": one.id, **question_of(one)} for one in DATA.instances]
+    hidden = [{**row, "id": f"x{k}", "label": -1} for k, row in enumerate(rows[:3])]
+    every = [*rows[:first], *hidden, *rows[first:]]
+    kept = every if ids else [{name: cell for name, cell in row.items() if name != "id"} for row in every]
+    return read_instances([write(path, kept)])
+
+
+def question_of(one: Instance) -> dict[str, Any]:
+    return {"question": one.context, "options": list(one.options), "label": one.answer}
+
+
+def test_numbers_that_may_count_all_rows_or_those_with_a_label_are_refused(tmp_path: Path) -> None:
+    """They counted those with a label, without a word, though three without one stand first: accuracy was chance."""
+    first, last = (some_hidden(tmp_path / f"{k}.jsonl", ids=False, first=k) for k in (0, N))
+    golds = DATA.answers.tolist()
+    some = write(tmp_path / "some.jsonl", ({"idx": i, "pred": k} for i, k in enumerate(golds)))
+    every = write(tmp_path / "every.jsonl", ({"idx": i, "pred": k} for i, k in enumerate([0, 0, 0, *golds])))
+    with pytest.raises(InputError, match="its idx count rows, but 0 has rows without a label"):
+        read(some, data=first)
+    assert read(some, data=last).hits.all()
+    found = read(every, data=first)
+    assert found.hits.all()
+    assert "; 3 predictions are of rows without a label, left out" in found.said
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_predictions_of_rows_without_a_label_are_left_out(ids: bool, tmp_path: Path) -> None:
+    """Their ids were said to be unknown, and no flag led on."""
+    data = some_hidden(tmp_path / "d.jsonl", ids=ids, first=5)
+    golds = DATA.answers.tolist()
+    given = [
+        *zip(IDS[:5], golds[:5], strict=True),
+        ("x0", 0),
+        ("x1", 0),
+        ("x2", 0),
+        *zip(IDS[5:], golds[5:], strict=True),
+    ]
+    rows = [{"id": id, "pred": k} if ids else {"pred": k} for id, k in given]
+    found = read(write(tmp_path / "p.jsonl", rows), data=data)
+    assert found.hits.all()
+    assert found.n_missing == 0
+    assert "3 predictions are of rows without a label, left out" in found.said
+    if ids:
+        with pytest.raises(InputError, match="1 id is not in d"):
+            read(write(tmp_path / "p.jsonl", [*rows, {"id": "x3", "pred": 0}]), data=data)
+        with pytest.raises(InputError, match="all its predictions are of rows without a label"):
+            read(write(tmp_path / "p.jsonl", rows[5:8]), data=data)
 
 
 def test_a_log_in_another_order_is_read_by_its_texts(tmp_path: Path) -> None:

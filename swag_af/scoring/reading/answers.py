@@ -70,6 +70,12 @@ def is_unique(values: Sequence[str]) -> bool:
 _NO_ORDER = "the dataset has no order of answers, for gold has a column of its own"
 
 
+UNKNOWN = -1
+"""In place of a row: no instance has this id."""
+HIDDEN = -2
+"""Likewise: it is that of a row without a label, which was left out."""
+
+
 class Cells:
     """Reads the cells of predictions on a set of instances."""
 
@@ -89,6 +95,21 @@ class Cells:
     def rows(self) -> dict[str, int]:
         """The row of each id."""
         return {one.id: row for row, one in enumerate(self.instances.instances)}
+
+    @cached_property
+    def places(self) -> list[int]:
+        """By number from 0 the row of each instance, `HIDDEN` for rows without a label, as they stand in the files."""
+        before = [one.before for one in self.instances.unlabelled]
+        places: list[int] = np.insert(np.arange(len(self.instances)), np.array(before, np.int64), HIDDEN).tolist()
+        return places
+
+    @cached_property
+    def _unlabelled(self) -> set[str]:
+        return {one.id for one in self.instances.unlabelled}
+
+    def row(self, id: str) -> int:
+        """The row of an id, `HIDDEN` where it is that of one without a label, `UNKNOWN` where there is none."""
+        return self.rows.get(id, HIDDEN if id in self._unlabelled else UNKNOWN)
 
     @cached_property
     def beside(self) -> Mapping[str, Sequence[str]]:

@@ -26,7 +26,7 @@ from swag_af.data.sources import Record, Source, open_source
 from swag_af.judging.verdicts import read_verdicts
 from swag_af.scoring.chance import Chance, chance_of
 from swag_af.scoring.options import PredictionOptions
-from swag_af.scoring.reading.answers import Cells
+from swag_af.scoring.reading.answers import HIDDEN, Cells
 from swag_af.scoring.reading.gold import check_not_gold
 from swag_af.scoring.reading.tables import IDS, answers_in, id_column
 
@@ -139,11 +139,16 @@ def _of_rows(source: Source, cells: Cells, options: PredictionOptions, faults: F
     id, worker, answer = _columns(source, cells, options)
     writer = "writer" if "writer" in source.columns else ""
     read: list[tuple[str, str, str, Any, bool]] = []
+    n_left_out = 0
     for place, record in with_whole_numbers(source, [id, worker, writer]).read([id, worker, answer, writer]):
         try:
             who = _worker(record, worker)
             counts = not writer or word_of(record, writer) != who
-            read.append((place, _known(word_of(record, id), cells), who, record.get(answer), counts))
+            item = word_of(record, id)
+            if cells.row(item) == HIDDEN:
+                n_left_out += 1
+                continue
+            read.append((place, _known(item, cells), who, record.get(answer), counts))
         except RowError as fault:
             faults.add(place, fault)
     rows = [cells.rows[item] for _, item, _, _, _ in read]
@@ -157,6 +162,8 @@ def _of_rows(source: Source, cells: Cells, options: PredictionOptions, faults: F
     if len(found) == len(rows):
         is_right = np.array([one.answer for one in found]) == cells.instances.answers[rows]
         check_not_gold(source, answer, [id, *WORKERS, "writer"], is_right, cells, options)
+    of_hidden = several(n_left_out, "answer is", "answers are")
+    said += f"; {of_hidden} to rows without a label, left out" if n_left_out else ""
     return found, f"ids in {id}, workers in {worker}, answers in {answer}{said}"
 
 

@@ -9,18 +9,19 @@ from pathlib import Path
 
 from swag_af.data.errors import InputError
 from swag_af.data.instances.beside import word_or_nothing
-from swag_af.scoring.reading.answers import Cells, is_unique
+from swag_af.scoring.reading.answers import HIDDEN, Cells, is_unique
 from swag_af.scoring.reading.forms import Table
 
 
-def check_order(path: Path, table: Table, cells: Cells) -> str:
-    """Raise InputError where rows without ids have a column of the dataset in another order; else what is to be said:
+def check_order(path: Path, table: Table, rows: Sequence[int], cells: Cells) -> str:
+    """Raise InputError where what stands without ids in the order of `rows`, those without a label among them, has a
+    column of the dataset in another order; else what is to be said:
     which columns show that the order is the same."""
     own = {table.answer, *table.scores, ""}
     shared = [name for name in table.source.columns if name not in own and name in cells.beside]
     if not shared:
         return ""
-    read = [record for _, record in table.source.read(shared)]
+    read = [record for (_, record), row in zip(table.source.read(shared), rows, strict=True) if row != HIDDEN]
     same = []
     for name in shared:
         given, there = [word_or_nothing(record, name) for record in read], cells.beside[name]

@@ -15,10 +15,9 @@ from swag_af.auditing.ranking import hits
 from swag_af.data.cells.values import word_of
 from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.instances import Instances
-from swag_af.data.instances.rows import UNLABELLED
 from swag_af.data.progress import progress
 from swag_af.scoring.options import Metric, PredictionOptions
-from swag_af.scoring.reading.answers import Cells, shares_of_choices, shares_of_scores
+from swag_af.scoring.reading.answers import HIDDEN, UNKNOWN, Cells, shares_of_choices, shares_of_scores
 from swag_af.scoring.reading.forms import Table
 from swag_af.scoring.reading.gold import check_not_gold
 from swag_af.scoring.reading.order import check_numbers, check_order, rows_by_column
@@ -102,11 +101,13 @@ def read_predictions(path: Path, cells: Cells, options: PredictionOptions, *, na
     read = list(_read(table, options.metric, faults))
     if table.id:
         rows, how = _rows_of(read, cells, table)
-        if not table.may_count:
-            check_numbers(path, table, [one.id for one in read], rows, cells)
     else:
         rows, how = _in_order(path, len(read), cells)
-        how += check_order(path, table, cells)
+        how += check_order(path, table, rows, cells)
+    read, rows, left_out = _labelled(path, read, rows)
+    how += left_out
+    if table.id and not table.may_count:
+        check_numbers(path, table, [one.id for one in read], rows, cells)
     _check_ids(path, [one.id for one in read], rows, cells, options)
     base, counted = _base(read, rows, cells, options) if table.answer else (0, "")
     array = (
@@ -143,62 +144,92 @@ def _read(table: Table, metric: Metric, faults: Faults) -> Iterator[_Row]:
     faults.check()
 
 
+def _labelled(path: Path, read: list[_Row], rows: list[int]) -> tuple[list[_Row], list[int], str]:
+    """The same without predictions of rows that have no label, and what is to be said of these."""
+    kept = [(one, row) for one, row in zip(read, rows, strict=True) if row != HIDDEN]
+    n = len(rows) - len(kept)
+    if not kept:
+        raise InputError(f"{path}: all its predictions are of rows without a label. Give those of rows that have one.")
+    said = f"; {several(n, 'prediction is', 'predictions are')} of rows without a label, left out" if n else ""
+    return [one for one, _ in kept], [row for _, row in kept], said
+
+
 def _in_order(path: Path, n: int, cells: Cells) -> tuple[list[int], str]:
-    """The rows of predictions without ids: those of the dataset, where it has no ids either and as many instances."""
+    """The rows of predictions without ids: those of the dataset, where it has no ids either and as many instances, or
+    as many rows, those without a label too."""
     data, ids = cells.instances.name, [one.id for one in cells.instances.instances[:3]]
     if cells.has_ids:
         raise InputError(f"{path}: predictions without ids, and {data} has some ({_first(ids)}). Give each its id.")
+    said = "; without ids, matched by the order of the dataset"
+    if n == len(cells.places):
+        return cells.places, said
     if n != len(cells.instances):
         have = f"{several(n, 'prediction')} without ids for {several(len(cells.instances), 'instance')} of {data}"
         raise InputError(
             f"{path}: {have}. Give one for each, in the order of the dataset, or give each its id ({_first(ids)})."
         )
-    return list(range(n)), "; without ids, matched by the order of the dataset"
+    return list(range(n)), said
 
 
 def _rows_of(read: Sequence[_Row], cells: Cells, table: Table) -> tuple[list[int], str]:
-    """The row of each id, -1 where it is unknown; where not all are known, they may count the rows from 0.
+    """The row of each id, where it is no instance's `HIDDEN` or `UNKNOWN`; where not all are known, they may count the
+    rows from 0.
 
     So it is of `doc_id` in a log; and, where the dataset has no ids of its own, of numbers of which one is 0. Where a
-    log's are ids too, but of other rows, the texts of its answers say which is meant.
+    log's may mean several rows, the texts of its answers say which; others are refused then.
     """
     ids = [one.id for one in read]
-    found = [cells.rows.get(id, -1) for id in ids]
-    n = len(cells.instances)
-    may_count = all(id.isdecimal() and int(id) < n for id in ids)
-    counted = [int(id) for id in ids] if may_count else found
-    if -1 in found and not table.may_count and (meant := rows_by_column(table, ids, cells)):
+    found = [cells.row(id) for id in ids]
+    are_known = UNKNOWN not in found
+    if not are_known and not table.may_count and (meant := rows_by_column(table, ids, cells)):
         return meant, f"; matched by {table.id}, a column of the dataset"
-    if found == counted or (-1 not in found and not (table.may_count and _counts(read, found, counted, cells, table))):
+    counted = _counted(ids, cells)
+    if not (table.may_count or (not are_known and not cells.has_ids and "0" in ids)) or not counted:
         return found, ""
-    if table.may_count or (not cells.has_ids and 0 in counted):
-        if len(set(counted)) < n and any(UNLABELLED in note for note in cells.instances.notes):
-            raise InputError(
-                f"{table.source.path}: its {table.id} count rows, but {cells.instances.name} has rows without a label, "
-                "which were left out, so that some may mean others. Give ids, or a prediction for each instance."
-            )
-        return counted, f"; its {table.id} count the rows of the dataset from 0"
-    return found, ""
+    readings = [*([found] if are_known else []), *(one for one in counted if one != found)]
+    meant = readings[0] if len(readings) == 1 else _by_text_of(readings, read, cells, table)
+    return meant, "" if meant == found else f"; its {table.id} count the rows of the dataset from 0"
 
 
-def _counts(read: Sequence[_Row], found: list[int], counted: list[int], cells: Cells, table: Table) -> bool:
-    """Whether the rows `counted`, and not those `found` by id, have the answers that a log names; InputError where it
-    names none by their texts, so that nothing tells."""
+def _counted(ids: Sequence[str], cells: Cells) -> list[list[int]]:
+    """The rows that ids are which count from 0: all rows of the files, or those with a label; one list where both are
+    the same, nothing where they are no such numbers."""
+    n = len(cells.instances)
+    numbers = [int(id) for id in ids if id.isdecimal()]
+    if not numbers or len(numbers) < len(ids) or max(numbers) >= len(cells.places):
+        return []
+    of_files = [cells.places[number] for number in numbers]
+    return [of_files] if max(numbers) >= n or numbers == of_files else [numbers, of_files]
+
+
+def _by_text_of(readings: Sequence[list[int]], read: Sequence[_Row], cells: Cells, table: Table) -> list[int]:
+    """The reading of ids, of several, whose rows have the answers that a log names by their texts; InputError where
+    nothing tells."""
     logged = [one.value if isinstance(one.value, dict) else {} for one in read]
-    named = [sum(map(cells.names_all, logged, rows)) for rows in (found, counted)]
-    if named[0] == named[1]:
+    named = [
+        sum(row >= 0 and cells.names_all(value, row) for value, row in zip(logged, rows, strict=True))
+        for rows in readings
+    ]
+    if named.count(max(named)) == 1:
+        return readings[named.index(max(named))]
+    data, path = cells.instances.name, table.source.path
+    if cells.instances.unlabelled:
         raise InputError(
-            f"{table.source.path}: its {table.id} may be ids of {cells.instances.name} or count its rows, which are "
-            "others, and nothing in it tells which. Give the dataset in the order of the log, or other ids to its rows."
+            f"{path}: its {table.id} count rows, but {data} has rows without a label, which were left out, so that "
+            "some may mean others. Give ids, or a prediction for each instance, in their order and without "
+            f"{table.id}."
         )
-    return named[1] > named[0]
+    raise InputError(
+        f"{path}: its {table.id} may be ids of {data} or count its rows, which are others, and nothing in it tells "
+        "which. Give the dataset in the order of the log, or other ids to its rows."
+    )
 
 
 def _check_ids(path: Path, ids: Sequence[str], rows: Sequence[int], cells: Cells, options: PredictionOptions) -> None:
     """Raise InputError that names ids that are unknown, double or, unless allowed, missing."""
     n_of = Counter(rows)
     missing = [one.id for row, one in enumerate(cells.instances.instances) if row not in n_of]
-    unknown = [id for id, row in zip(ids, rows, strict=True) if row < 0]
+    unknown = [id for id, row in zip(ids, rows, strict=True) if row == UNKNOWN]
     data = cells.instances.name
     if len(unknown) == len(ids):
         raise InputError(
