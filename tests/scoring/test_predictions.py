@@ -291,6 +291,46 @@ def test_a_column_that_is_not_there_is_told(options: PredictionOptions, tmp_path
         read(path, options)
 
 
+@pytest.mark.parametrize(
+    ("columns", "taken"),
+    [
+        ({"id": "0{i}", "prediction": "{k}"}, "none of its ids is in data (it has 00, 01, 02; data has 0, 1, 2)"),
+        ({"id": "0{i}", "guess": "{k}"}, "none of its ids is in data (it has 00, 01, 02; data has 0, 1, 2)"),
+        ({"id": "run {i}", "question": "{i}", "prediction": "{k}"}, "ids in question"),
+        ({"row": "{k}", "qid": "{i}", "prediction": "{k}"}, "ids in qid"),
+        ({"idx": "{i}", "id": "{some}", "prediction": "{k}"}, "1 id is not in data"),
+    ],
+)
+def test_ids_are_in_the_column_of_which_most_are_known(columns: dict[str, str], taken: str, tmp_path: Path) -> None:
+    """The first column with one id of the dataset was taken, as that of the predictions is where ids are numbers."""
+    data = replace(DATA, instances=tuple(replace(one, id=str(i)) for i, one in enumerate(DATA.instances)))
+    rows = [
+        {name: cell.format(i=i, k=k, some=i or "zz") for name, cell in columns.items()} for i, k in enumerate(CHOSEN)
+    ]
+    path = write(tmp_path / "p.jsonl", rows)
+    if taken.startswith("ids in"):
+        assert taken in read(path, data=data).said
+        return
+    with pytest.raises(InputError) as fault:
+        read(path, data=data)
+    assert taken in str(fault.value)
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+def test_why_a_dataset_has_none_of_the_ids_is_told(repeats: bool, tmp_path: Path) -> None:
+    """It was said to have none."""
+    ids = ["q5" if repeats and id == "q7" else id for id in IDS]
+    name = "id" if repeats else "pid"
+    questions = write(
+        tmp_path / "d.jsonl", ({name: id, **question_of(one)} for id, one in zip(ids, DATA.instances, strict=True))
+    )
+    path = write(tmp_path / "p.jsonl", ({"id": id, "pred": 0} for id in set(ids)))
+    with pytest.raises(InputError) as fault:
+        swag_af.score(ScoreOptions(questions, (path,)))
+    due = "id, but 'q5' is there twice, so that file and line" if repeats else "pid: say --id-column pid."
+    assert f"They are in its column {due}" in str(fault.value)
+
+
 def test_named_columns_are_taken(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(as_jsonl(lambda i: {"pred": 0, "mine": CHOSEN[i], "a0": 1, "a1": 0, "a2": 0, "a3": 0}))

@@ -177,7 +177,7 @@ def _one_answer(value: Any, row: int, column: str, base: int, cells: Cells) -> i
 
 def _columns(source: Source, cells: Cells, options: PredictionOptions) -> tuple[str, str, str]:
     """Those of ids, of workers and of answers."""
-    id = id_column(with_whole_numbers(source, source.columns), cells, options)
+    id = id_column(with_whole_numbers(source, source.columns), cells, options, may_repeat=True)
     workers = [name for name in WORKERS if name in source.columns]
     if not id or not workers:
         what, names, do = (

@@ -13,11 +13,11 @@ import numpy as np
 
 from swag_af.auditing.ranking import hits
 from swag_af.data.cells.values import word_of
-from swag_af.data.errors import Faults, InputError, RowError, several
+from swag_af.data.errors import Faults, InputError, RowError, several, told
 from swag_af.data.instances.instances import Instances
 from swag_af.data.progress import progress
 from swag_af.scoring.options import Metric, PredictionOptions
-from swag_af.scoring.reading.answers import HIDDEN, UNKNOWN, Cells, shares_of_choices, shares_of_scores
+from swag_af.scoring.reading.answers import HIDDEN, UNKNOWN, Cells, is_unique, shares_of_choices, shares_of_scores
 from swag_af.scoring.reading.forms import Table
 from swag_af.scoring.reading.gold import check_not_gold
 from swag_af.scoring.reading.order import check_numbers, check_order, rows_by_column
@@ -243,29 +243,38 @@ def _check_ids(path: Path, ids: Sequence[str], rows: Sequence[int], cells: Cells
         (list(dict.fromkeys(double)), "id occurs twice", "ids occur twice"),
         (list(dict.fromkeys(filter(None, unknown))), "id is not in {data}", "ids are not in {data}"),
     )
-    told = [
-        f"{len(wrong):,} {(one if len(wrong) == 1 else several).format(data=data)} (first: {_first(wrong)})"
-        for wrong, one, several in faults
-        if wrong
+    wrong = [
+        f"{len(those):,} {(one if len(those) == 1 else more).format(data=data)} (first: {_first(those)})"
+        for those, one, more in faults
+        if those
     ]
     n_without = sum(not id for id, row in zip(ids, rows, strict=True) if row < 0)
-    told += [f"{several(n_without, 'row has', 'rows have')} no id"] if n_without else []
-    if told:
+    wrong += [f"{several(n_without, 'row has', 'rows have')} no id"] if n_without else []
+    if wrong:
         hint = (
             " --allow-missing counts those that are missing as wrong, --only-predicted leaves them out."
             if missing and not may_miss
             else ""
         )
-        raise InputError(f"{path}: {'; '.join(told)}. Mend the file.{hint}")
+        raise InputError(f"{path}: {'; '.join(wrong)}. Mend the file.{hint}")
 
 
 def _of_own_ids(ids: Sequence[str], cells: Cells) -> str:
-    """What may be meant where the dataset has no ids of its own."""
+    """What may be meant where ids were made for the dataset, or a column of it has those of the predictions."""
+    data, asked = cells.instances.name, set(ids)
+    for column, there in cells.beside.items():
+        if 2 * len(asked & set(there)) <= len(asked):
+            continue
+        if is_unique(there):
+            return f" They are in its column {column}: say --id-column {column}."
+        if not cells.has_ids and (twice := next((id for id, n in Counter(there).items() if id and n > 1), "")):
+            why = f"{told(twice)} is there twice, so that file and line stand for ids. Make them unique"
+            return f" They are in its column {column}, but {why}."
     if cells.has_ids:
         return ""
     if not all(id.isdecimal() for id in ids):
         return (
-            f" The rows of {cells.instances.name} have no ids, so that file and line stand for them; of a release of "
+            f" The rows of {data} have no ids, so that file and line stand for them; of a release of "
             "ours, jsonl/train.jsonl and jsonl/validation.jsonl have ids."
         )
     return (

@@ -21,7 +21,7 @@ from swag_af.data.instances.layouts.logs import requests_of
 from swag_af.data.instances.options import AUTO
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.scoring.options import Metric, PredictionOptions
-from swag_af.scoring.reading.answers import Cells, checked_scores, is_unique
+from swag_af.scoring.reading.answers import UNKNOWN, Cells, checked_scores, is_unique
 from swag_af.scoring.reading.forms import ANSWERS, PREDICTED, Table, says_predicted, without_columns
 
 COUNTED = ("ind", "idx", "index", "row", "Unnamed: 0")
@@ -75,18 +75,14 @@ def _log(source: Source, options: PredictionOptions) -> Table:
     return Table(source, id, answer, scores, is_log, said, id == "doc_id", unused)
 
 
-def id_column(source: Source, cells: Cells, options: PredictionOptions) -> str:
-    """The column of ids; empty where there is none, and the dataset has no ids of its own either."""
+def id_column(source: Source, cells: Cells, options: PredictionOptions, *, may_repeat: bool = False) -> str:
+    """The column of ids, which stand there once unless they `may_repeat`; empty where there is none, and the dataset
+    has no ids of its own either."""
     wanted = options.prediction_id
     if wanted != AUTO:
         return _found(source, wanted, "--prediction-id")
-    sample = [record for _, record in islice(source.read(source.columns), _SAMPLE)]
-    named = [name for name in IDS if name in source.columns]
-    fitting = [
-        name for name in (*named, *source.columns) if any(word_or_nothing(one, name) in cells.rows for one in sample)
-    ]
-    if fitting or named:
-        return (fitting or named)[0]
+    if found := _of_known_ids(source, cells, may_repeat=may_repeat):
+        return found
     if of_both := [name for name in source.columns if is_unique(cells.beside.get(name, ()))]:
         return of_both[0]
     if cells.has_ids:
@@ -94,6 +90,31 @@ def id_column(source: Source, cells: Cells, options: PredictionOptions) -> str:
             f"{source.path}: no column of ids (it has {', '.join(source.columns[:12])}). Say --prediction-id NAME."
         )
     return ""
+
+
+def _of_known_ids(source: Source, cells: Cells, *, may_repeat: bool) -> str:
+    """The first column by name that holds mostly ids of the dataset, then the one named for ids that holds the most;
+    empty where none is named so, and none holds any.
+
+    A column that says by its name that it holds answers is none of ids, nor is, beside one that is named for ids, one
+    whose values repeat: numbers of options may be ids, too.
+    """
+    sample = [record for _, record in islice(source.read(source.columns), _SAMPLE)]
+    words = {name: [word_or_nothing(one, name) for one in sample] for name in source.columns}
+    n_known = {name: sum(cells.row(word) != UNKNOWN for word in column) for name, column in words.items()}
+    named = [name for name in IDS if name in words]
+    others = [
+        name
+        for name, column in words.items()
+        if name not in (*named, *PREDICTED, *ANSWERS)
+        and not says_predicted(name)
+        and (may_repeat or not named or is_unique(column))
+    ]
+    others.sort(key=n_known.__getitem__, reverse=True)
+    mostly = [name for name in (*named, *others) if 2 * n_known[name] > len(sample)]
+    return next(
+        iter([*mostly, *sorted(named, key=n_known.__getitem__, reverse=True), *filter(n_known.get, others)]), ""
+    )
 
 
 def _check_order(source: Source) -> None:
