@@ -84,14 +84,14 @@ def by_group(instances: Instances, predictions: Predictions) -> list[Figure]:
     return sorted(figures, key=lambda one: (one.value or 0.0, one.part))
 
 
-def spread_of(groups: Sequence[Figure], accuracy: float, n_named: int) -> Spread | None:
+def spread_of(groups: Sequence[Figure], hits: np.ndarray, n_named: int) -> Spread | None:
     """How much the accuracies of `groups`, some of `n_named`, differ; None of one group.
 
-    `accuracy` is that of all instances.
+    `hits` (N,) are those of all instances, which vary less where ties share them than where each is right or wrong.
     """
     if len(groups) < 2:
         return None
     values = np.array([one.value for one in groups], float)
     sizes = np.array([one.n for one in groups])
-    by_luck = float(np.sqrt((accuracy * (1 - accuracy) / sizes).mean()))
+    by_luck = float(np.sqrt((hits.var() / sizes).mean()))
     return Spread(len(groups), n_named, round(float(values.std(ddof=1)), DIGITS), round(by_luck, DIGITS))

@@ -86,7 +86,7 @@ def score_of(
     by = [one for kind, of in named.items() for one in by_part(kind, of, instances, predictions, groups)]
     of_groups = by_group(instances, predictions)
     n_named = len({one.group for one in instances.instances if one.group})
-    spread = spread_of(of_groups, float(figures[0].value or 0.0), n_named)
+    spread = spread_of(of_groups, predictions.hits, n_named)
     counts = (predictions.n_missing, predictions.n_tied)
     return Score(predictions.name, predictions.said, *counts, tuple(figures), tuple(by), tuple(of_groups), spread)
 

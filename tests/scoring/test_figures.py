@@ -234,6 +234,16 @@ def test_groups_that_differ_by_luck_alone_spread_as_luck_does() -> None:
     assert sum(one.n for one in found.groups) == 4000
 
 
+def test_hits_that_ties_share_vary_less_by_luck() -> None:
+    """Luck was that of answers which are right or wrong: 1.7 times as much where two of four tie."""
+    instances = choices(4000, n_groups=100)
+    pairs_tie = np.random.default_rng(2).integers(2, size=4000)
+    found = scores_of(instances, [[i, i, 1 - i, 1 - i] for i in pairs_tie.tolist()])
+    assert found.spread is not None
+    assert found.spread.by_luck == pytest.approx(0.25 / np.sqrt(40), rel=0.01)  # hits are 0 or 1/2
+    assert found.spread.deviation == pytest.approx(found.spread.by_luck, rel=0.25)
+
+
 def test_splits_are_parts() -> None:
     instances = choices(40)
     halves = [replace(one, split="val" if i % 2 else "test") for i, one in enumerate(instances.instances)]
