@@ -57,6 +57,9 @@ class Figure:
     kind: Literal["share", "difference"] = "share"
     chance_by_shares: float | None = None
     """Of classes, what guesses get that draw each class as often as it is right; None of options."""
+    n_expected: float | None = None
+    """Of sensitivity, where answers tie: how many pairs differ on average, by which is divided; `n` counts those that
+    may."""
     n_left_out: int = 0
     """What `n` does not count: of sensitivity, pairs with the same right answer twice; of consistency, sets of which a
     row had no label."""
@@ -216,12 +219,15 @@ def _sensitivity(instances: Instances, predictions: Predictions, groups: np.ndar
     differing, both = differing_pairs(instances, predictions.shares, pairs)
     may = differing > 0
     usual, by_shares = _chance_of_sensitivity(instances, pairs)
-    none = Figure("sensitivity", None, None, None, 0, "pairs that differ", usual, "", "share", by_shares, left_out)
+    none = Figure(
+        "sensitivity", None, None, None, 0, "pairs that differ", usual, "", "share", by_shares, n_left_out=left_out
+    )
     if not may.any():
         return rounded(none)
     low, high = ratio_interval(both[may], differing[may], groups[pairs[may, 0]])
-    value = float(both.sum() / differing.sum())
-    return rounded(replace(none, value=value, low=low, high=high, n=int(may.sum())))
+    n, expected = int(may.sum()), round(float(differing.sum()), DIGITS)
+    made = replace(none, value=float(both.sum() / differing.sum()), low=low, high=high, n=n)
+    return rounded(made if expected == n else replace(made, n_expected=expected))
 
 
 def _same_gold(instances: Instances, pairs: np.ndarray) -> np.ndarray:

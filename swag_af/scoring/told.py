@@ -143,11 +143,16 @@ def figure_rows(models: Sequence[Score]) -> Rows:
     rows: Rows = [("figure", *(model.model for model in models), "n", *of_chance)]
     for alike in zip(*columns, strict=True):
         one = alike[0]
-        sizes = list(dict.fromkeys(figure.n for figure in alike))
-        n = f"{one.n:,}" if len(sizes) == 1 else " / ".join(f"{figure.n:,}" for figure in alike)
+        sizes = list(map(_size, alike))
+        n = sizes[0] if len(set(sizes)) == 1 else " / ".join(sizes)
         n += "" if one.of == "instances" else f" {one.of}"
         rows.append((_title(one), *map(shown, alike), n, *_chance_cells(one, of_chance)))
     return rows
+
+
+def _size(one: Figure) -> str:
+    """What a figure is a share of."""
+    return f"{one.n:,}" if one.n_expected is None else f"{one.n_expected:,.2f}"
 
 
 def _chances(figures: Iterable[Figure]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.interval import interval, ratio_interval
 from swag_af.scoring.figures import clusters_of
 from swag_af.scoring.outcome import Score
+from swag_af.scoring.told import figure_rows
 
 
 def tied_scores(instances: Instances, seed: int) -> np.ndarray:
@@ -37,6 +38,8 @@ def test_consistency_and_sensitivity_are_what_one_counts_over_all_ties(seed: int
     found = scores_of(instances, scores)
     assert found.figure("consistency").value == pytest.approx(consistency(instances, shares, rows), abs=1e-8)
     differing, both = sensitivity(instances, shares, rows)
+    one = found.figure("sensitivity")
+    assert (one.n if one.n_expected is None else one.n_expected) == pytest.approx(differing, abs=1e-8)
     value = found.figure("sensitivity").value
     assert (value is None) if differing == 0 else value == pytest.approx(both / differing, abs=1e-8)
 
@@ -242,6 +245,15 @@ def test_hits_that_ties_share_vary_less_by_luck() -> None:
     assert found.spread is not None
     assert found.spread.by_luck == pytest.approx(0.25 / np.sqrt(40), rel=0.01)  # hits are 0 or 1/2
     assert found.spread.deviation == pytest.approx(found.spread.by_luck, rel=0.25)
+
+
+def test_sensitivity_is_told_with_what_it_is_divided_by() -> None:
+    """Beside a share of 41.25 stood 49, the pairs that may differ."""
+    one = Instance("a", "", ("x", "y"), 0, contrast_set="s", variant="original")
+    instances = Instances((one, replace(one, id="b", answer=1, variant="contrast")), "choices")
+    found = scores_of(instances, [[1.0, 1.0], [0.0, 1.0]])
+    assert (found.figure("sensitivity").n, found.figure("sensitivity").n_expected) == (1, 0.5)
+    assert next(row for row in figure_rows([found]) if row[0] == "sensitivity")[2] == "0.50 pairs that differ"
 
 
 def test_splits_are_parts() -> None:
