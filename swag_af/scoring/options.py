@@ -27,7 +27,8 @@ class PredictionOptions(Options):
     prediction_column: str = AUTO
     """The column with the answer: its number, letter or text, the name of a class, True or False."""
     scores_column: str = AUTO
-    """In place of answers, scores of all answers, the higher the likelier: a list, or numbered columns (score0 ...)."""
+    """In place of answers, scores of all answers, the higher the likelier: a list, or numbered columns (score0 ...), or
+    columns called by classes or letters (prob_A ...)."""
     prediction_base: LabelBase = "auto"
     """What answers that are numbers count from, or whether they are texts or letters; auto tells by all of them."""
     class_order: str = ""

@@ -604,6 +604,41 @@ def test_a_copy_of_gold_is_not_taken_for_the_answers(name: str, n: int, tmp_path
     assert read(write(tmp_path / "one wrong.jsonl", rows), data=data).hits.sum() == n - 1
 
 
+@pytest.mark.parametrize("prefix", ["", "prob_", "score ", "logit-", "logprob_"])
+@pytest.mark.parametrize("of", ["classes", "letters", "small letters"])
+def test_columns_of_scores_may_be_called_by_classes_or_letters(of: str, prefix: str, tmp_path: Path) -> None:
+    """They were refused, with advice that led nowhere."""
+    data = nli() if of == "classes" else DATA
+    names = {"classes": ("neutral", "Entailment", "contradiction"), "letters": "ABCD", "small letters": "abcd"}[of]
+
+    def is_gold(one: Instance, name: str) -> bool:
+        return name.lower() == (NLI[one.answer] if of == "classes" else "abcd"[one.answer])
+
+    lines = [",".join([one.id, *(str(0.1 + is_gold(one, name) / 2) for name in names)]) for one in data.instances]
+    path = tmp_path / "p.csv"
+    path.write_text("\n".join([",".join(["id", *(f"{prefix}{name}" for name in names)]), *lines]) + "\n")
+    assert read(path, data=data).hits.all()
+    assert read(path, PredictionOptions(scores_column=f"{prefix}{names[0]}"), data).hits.all()
+    both = tmp_path / "both.csv"
+    both.write_text("".join(f"{line},{'label' if i == 0 else 0}\n" for i, line in enumerate(path.read_text().split())))
+    if " " not in prefix:
+        with pytest.raises(
+            InputError, match=r"label, .* could all be the answers\. Say --prediction-column NAME or --sc"
+        ):
+            read(both, data=data)
+
+
+def test_columns_of_options_are_no_scores(tmp_path: Path) -> None:
+    """A to D may hold the options beside what was answered, numbers too."""
+    rows = [{"id": id, **dict(zip("ABCD", options_of(i), strict=True)), "answer": 1} for i, id in enumerate(IDS)]
+    path = write(tmp_path / "p.jsonl", rows)
+    assert read(path).shares.reshape(N, 4)[:, 1].all()
+    numbers = [{**row, **{name: str(i + k) for k, name in enumerate("ABCD")}} for i, row in enumerate(rows)]
+    cells = Cells(DATA, beside=lambda: {name: [row[name] for row in numbers] for name in "ABCD"})
+    path = write(tmp_path / "n.jsonl", numbers)
+    assert read_predictions(path, cells, PredictionOptions(), name="m").shares.reshape(N, 4)[:, 1].all()
+
+
 STARS = ("1", "2", "3")
 
 

@@ -258,12 +258,12 @@ class Cells:
         if isinstance(value, Mapping):
             if self.names_all(value, row):
                 by_text = {str(text).strip(): score for text, score in value.items()}
-                return checked_scores([_number(by_text[one.strip()]) for one in self.texts(row)], column)
+                return checked_scores([number_in(by_text[one.strip()]) for one in self.texts(row)], column)
             given = {self.answer(name, row, column, self.by_name): score for name, score in value.items()}
-            return checked_scores([_number(given.get(i)) for i in range(n)], column)
+            return checked_scores([number_in(given.get(i)) for i in range(n)], column)
         if not self.instances.has_order:
             raise RowError(f"has a list under {column}: {_NO_ORDER}, so give an object of the scores by these texts")
-        numbers = [_number(one) for one in as_list(value, column)]
+        numbers = [number_in(one) for one in as_list(value, column)]
         places = self.instances.instances[row].places
         if len(numbers) > n and places and places[-1] < len(numbers):  # blank options have scores too
             numbers = [numbers[place] for place in places]
@@ -304,7 +304,7 @@ def checked_scores(numbers: Sequence[float | None], column: str) -> list[float]:
     return found
 
 
-def _number(value: Any) -> float | None:
+def number_in(value: Any) -> float | None:
     """The number in a cell; None for anything else, a truth value too."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None

@@ -46,7 +46,9 @@ class Table:
     answer: str = ""
     """The column of answers; empty where there are scores."""
     scores: tuple[str, ...] = ()
-    """One column with a list, or numbered ones."""
+    """One column with a list, or one for each answer."""
+    classes: tuple[str, ...] = ()
+    """The class that each column of `scores` is for; empty where they count answers."""
     is_log: bool = False
     """Whether its scores are log-likelihoods of requests, as lm-evaluation-harness logs them."""
     said: str = ""
@@ -67,6 +69,8 @@ class Table:
         if len(self.scores) == 1:
             return record.get(self.scores[0])
         cells = [optional(record, name) for name in self.scores]
+        if self.classes:
+            return dict(zip(self.classes, cells, strict=True))
         while cells and cells[-1] is None:  # rows with fewer options than others
             cells.pop()
         return cells

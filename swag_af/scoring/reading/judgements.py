@@ -188,7 +188,7 @@ def _columns(source: Source, cells: Cells, options: PredictionOptions) -> tuple[
             f"{', '.join(source.columns[:12])}). {do}."
         )
     others = tuple(name for name in source.columns if name not in (id, workers[0], "writer"))
-    answer, _ = answers_in(source, others, options, may_be_scores=False)
+    answer, _ = answers_in(source, others, cells, options, may_be_scores=False)
     return id, workers[0], answer
 
 

@@ -1,16 +1,19 @@
 """Which columns of a file of predictions hold ids, and answers or scores, by their names and by what is in them.
 
-    columns    an id, and the answer or scores of all answers: a list, or numbered columns
+    columns    an id, and the answer or scores of all answers: a list, or columns that are numbered, or called by
+               classes or by the letters of the options
     lm-eval    sample logs of lm-evaluation-harness: `doc_id`, and log-likelihoods in `filtered_resps` or `resps`,
                unless others of their columns are named
 
 What a cell means is decided in `answers`; files without columns are read in `forms`.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 from math import isnan
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from swag_af.data.cells.values import did_you_mean, listed
@@ -21,7 +24,7 @@ from swag_af.data.instances.layouts.logs import requests_of
 from swag_af.data.instances.options import AUTO
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.scoring.options import Metric, PredictionOptions
-from swag_af.scoring.reading.answers import UNKNOWN, Cells, checked_scores, is_unique
+from swag_af.scoring.reading.answers import UNKNOWN, Cells, checked_scores, is_unique, number_in
 from swag_af.scoring.reading.forms import ANSWERS, PREDICTED, Table, says_predicted, without_columns
 
 COUNTED = ("ind", "idx", "index", "row", "Unnamed: 0")
@@ -36,6 +39,8 @@ LOG = ("doc_id", "doc", "arguments")
 """Columns by which a sample log is known."""
 LIKELIHOODS = ("filtered_resps", "resps")
 """Columns of its log-likelihoods, the likelier first."""
+_STEMS = ("", *NUMBERED, *SCORES, *(name.removesuffix("s") for name in SCORES))
+"""What may stand before a class or a letter in the name of its column of scores."""
 _SAMPLE = 50
 
 
@@ -53,9 +58,11 @@ def open_table(path: Path, cells: Cells, options: PredictionOptions) -> Table:
     source = with_whole_numbers(source, [id])
     if not id:
         _check_order(source)
-    answer, scores = answers_in(source, tuple(name for name in source.columns if name != id), options)
+    answer, scores = answers_in(source, tuple(name for name in source.columns if name != id), cells, options)
     what = f"answers in {answer}" if answer else f"scores in {', '.join(scores)}"
-    return Table(source, id, answer, scores, said=f"ids in {id}, {what}" if id else what)
+    of = {column: name for name, column in _by_answer(scores, cells.instances.classes).items()}
+    classes = tuple(of[column] for column in scores) if len(of) == len(scores) else ()
+    return Table(source, id, answer, scores, classes, said=f"ids in {id}, {what}" if id else what)
 
 
 def _log(source: Source, options: PredictionOptions) -> Table:
@@ -72,7 +79,7 @@ def _log(source: Source, options: PredictionOptions) -> Table:
     if id != "doc_id":
         source, said = with_whole_numbers(source, [id]), f"{said}, ids in {id}"
     is_log = len(scores) == 1 and scores[0] in LIKELIHOODS
-    return Table(source, id, answer, scores, is_log, said, id == "doc_id", unused)
+    return Table(source, id, answer, scores, (), is_log, said, id == "doc_id", unused)
 
 
 def id_column(source: Source, cells: Cells, options: PredictionOptions, *, may_repeat: bool = False) -> str:
@@ -131,21 +138,27 @@ def _check_order(source: Source) -> None:
 
 
 def answers_in(
-    source: Source, others: tuple[str, ...], options: PredictionOptions, *, may_be_scores: bool = True
+    source: Source, others: tuple[str, ...], cells: Cells, options: PredictionOptions, *, may_be_scores: bool = True
 ) -> tuple[str, tuple[str, ...]]:
     """The column of answers, or those of scores where they `may_be_scores`, among the `others` of a file.
 
     Raises InputError where there is none, and where several could be.
     """
     if may_be_scores and options.scores_column != AUTO:
-        names = listed(options.scores_column, source.columns)
-        return "", names or (_found(source, options.scores_column, "--scores-column"),)
+        named = options.scores_column
+        for stem, columns in _by_stem(source.columns, (named, *_STEMS), cells):
+            if named in (stem, *columns):
+                return "", columns
+        return "", listed(named, source.columns) or (_found(source, named, "--scores-column"),)
     if options.prediction_column != AUTO:
         return _found(source, options.prediction_column, "--prediction-column"), ()
     predicted = [name for name in PREDICTED if name in others] or list(filter(says_predicted, others))
     may_be_gold = [name for name in ANSWERS if name in others]
     for named, scores, least in ((predicted, SCORES, 1), (may_be_gold, NUMBERED, 2)):
         lists = [found for name in scores if may_be_scores and len(found := listed(name, others)) >= least]
+        if may_be_scores and scores is NUMBERED:
+            named_so = [columns for _, columns in _by_stem(others, _STEMS, cells) if columns not in lists]
+            lists += [columns for columns in named_so if _are_scores(source, columns, cells)]
         if len(named) + len(lists) > 1:
             every = [*named, *(found[0] if len(found) == 1 else f"{found[0]} and so on" for found in lists)]
             flags = " or ".join(["--prediction-column NAME"] * bool(named) + ["--scores-column NAME"] * bool(lists))
@@ -161,6 +174,34 @@ def answers_in(
         f"{source.path}: no column of answers{what} (it has {', '.join(source.columns[:12])}). Say "
         f"--prediction-column NAME{flags}."
     )
+
+
+def _by_stem(columns: Sequence[str], stems: Sequence[str], cells: Cells) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The columns that are called as all answers are, behind each of `stems`: by classes, else by letters from A on."""
+    n_given = max(len(cells.given(row)) for row in range(len(cells.instances)))
+    answers = cells.instances.classes or tuple(ascii_uppercase[:n_given])
+    for stem in dict.fromkeys(stems):
+        found = _by_answer(columns, answers, (stem,))
+        if len(found) == n_given:
+            yield stem, tuple(found.values())
+
+
+def _by_answer(columns: Sequence[str], answers: Sequence[str], stems: Sequence[str] = ()) -> dict[str, str]:
+    """By answer the column that is called so, behind one and the same of `stems`, whatever its letter case."""
+    there = {name.lower(): name for name in columns}
+    for stem, mark in product(stems or _STEMS, ("_", "-", " ", ".", "")):
+        names = [f"{stem}{mark if stem else ''}{answer}".lower() for answer in answers]
+        if names and len(set(names)) == len(names) and set(names) <= set(there):
+            return {answer: there[name] for answer, name in zip(answers, names, strict=True)}
+    return {}
+
+
+def _are_scores(source: Source, columns: Sequence[str], cells: Cells) -> bool:
+    """Whether columns hold numbers, and not those of the dataset: options may be called A to D, too."""
+    sample = [[record.get(name) for name in columns] for _, record in islice(source.read(columns), _SAMPLE)]
+    values = [value for row in sample for value in row if value not in (None, "")]
+    own = {value for name in columns for value in cells.beside.get(name, ())}
+    return all(number_in(value) is not None for value in values) and not {str(value) for value in values} <= own
 
 
 def _found(source: Source, name: str, flag: str) -> str:
