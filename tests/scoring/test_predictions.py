@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -637,6 +638,37 @@ def test_columns_of_options_are_no_scores(tmp_path: Path) -> None:
     cells = Cells(DATA, beside=lambda: {name: [row[name] for row in numbers] for name in "ABCD"})
     path = write(tmp_path / "n.jsonl", numbers)
     assert read_predictions(path, cells, PredictionOptions(), name="m").shares.reshape(N, 4)[:, 1].all()
+
+
+@pytest.mark.parametrize(("given", "there"), [("NFD", "NFC"), ("NFC", "NFD")])
+@pytest.mark.parametrize("form", ["texts", "scores", "ids", "classes"])
+def test_letters_with_accents_are_the_same_in_both_forms(
+    form: str, given: Literal["NFC", "NFD"], there: Literal["NFC", "NFD"], tmp_path: Path
+) -> None:
+    """They were refused beside texts that look the same."""
+    names = ("Äpfel", "Öl", "Übung", "Wört")
+
+    def written(how: Literal["NFC", "NFD"]) -> tuple[str, ...]:
+        return tuple(normalize(how, name) for name in names)
+
+    made = tuple(replace(one, options=written(there), id=normalize(there, f"ü{one.id}")) for one in DATA.instances)
+    data = replace(DATA, instances=made)
+    if form == "classes":
+        data = replace(data, kind="classes", classes=written(there))
+    rows = []
+    for one in made:
+        id = normalize(given, one.id) if form == "ids" else one.id
+        scores = {name: float(k == one.answer) for k, name in enumerate(written(given))}
+        rows.append({"id": id, **({"scores": scores} if form == "scores" else {"pred": written(given)[one.answer]})})
+    assert read(write(tmp_path / "p.jsonl", rows), data=data).hits.all()
+
+
+def test_forms_of_a_letter_are_told_apart_where_the_dataset_does(tmp_path: Path) -> None:
+    both = tuple(normalize(how, "é") for how in ("NFC", "NFD"))
+    first = replace(DATA.instances[0], options=(*both, "a", "b"), answer=1, id=both[0])
+    data = replace(DATA, instances=(first, replace(first, id=both[1])))
+    rows = [{"id": id, "pred": both[k]} for k, id in enumerate(both)]
+    assert read(write(tmp_path / "p.jsonl", rows), data=data).hits.tolist() == [0.0, 1.0]
 
 
 STARS = ("1", "2", "3")

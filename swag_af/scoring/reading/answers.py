@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import inf, isfinite
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -67,6 +68,11 @@ def is_unique(values: Sequence[str]) -> bool:
     return 0 < len(set(values)) == len(values) and "" not in values
 
 
+def composed(text: str) -> str:
+    """The text in one of the two forms that Unicode has for letters with accents, which look the same (NFC)."""
+    return normalize("NFC", text)
+
+
 _NO_ORDER = "the dataset has no order of answers, for gold has a column of its own"
 
 
@@ -109,7 +115,17 @@ class Cells:
 
     def row(self, id: str) -> int:
         """The row of an id, `HIDDEN` where it is that of one without a label, `UNKNOWN` where there is none."""
-        return self.rows.get(id, HIDDEN if id in self._unlabelled else UNKNOWN)
+        if id in self.rows or id.isascii():
+            return self.rows.get(id, HIDDEN if id in self._unlabelled else UNKNOWN)
+        return self._composed.get(composed(id), UNKNOWN)
+
+    @cached_property
+    def _composed(self) -> dict[str, int]:
+        """The row of each id by its composed form, which two ids may share: then neither is meant."""
+        rows: dict[str, int] = {}
+        for id, row in (*self.rows.items(), *((id, HIDDEN) for id in self._unlabelled)):
+            rows[composed(id)] = UNKNOWN if composed(id) in rows else row
+        return rows
 
     @cached_property
     def beside(self) -> Mapping[str, Sequence[str]]:
@@ -140,7 +156,8 @@ class Cells:
             return base_named(asked), ""
         if self.are_numbers:
             return AS_TEXT, ""
-        given = [(value, self.given(row), self.names(row)) for value, row in zip(values, rows, strict=True)]
+        cells = zip(values, rows, strict=True)
+        given = [(self._written(value, row), self.given(row), self.names(row)) for value, row in cells]
         base = base_of(given)
         check_base(base, given, "predictions", "--prediction-base")
         if base == 1:
@@ -180,7 +197,7 @@ class Cells:
 
         Where classes are numbers, a number is the name of one if `base` is `AS_TEXT`, and counts them otherwise.
         """
-        texts, given = self.texts(row), self.given(row)
+        value, texts, given = self._written(value, row), self.texts(row), self.given(row)
         if (named := self._class(value, base)) is not None:
             return named
         if self.has_none(value, row, base):
@@ -208,7 +225,7 @@ class Cells:
 
     def answers(self, value: Any, row: int, column: str, base: int) -> list[int]:
         """The numbers of the answers that a cell names: several where it is the text of equal options."""
-        same = self._of_text(value, row, base)
+        same = self._of_text(self._written(value, row), row, base)
         return same if len(same) > 1 else [self.answer(value, row, column, base)]
 
     def _of_text(self, value: Any, row: int, base: int) -> list[int]:
@@ -220,6 +237,17 @@ class Cells:
         if self.instances.has_order and (is_number or base == AS_LETTERS or text.strip() in self.names(row)):
             return []
         return [i for i, one in enumerate(self.texts(row)) if one.strip() == text.strip()]
+
+    def _written(self, value: Any, row: int) -> Any:
+        """A text as the row writes it, where none of its texts is that one as it is, and one is, once both are
+        composed."""
+        if not isinstance(value, str) or value.isascii():
+            return value
+        texts = {one.strip() for one in (*self.texts(row), *self.names(row))}
+        if value.strip() in texts:
+            return value
+        same = [one for one in texts if composed(one) == composed(value.strip())]
+        return same[0] if len(same) == 1 else value
 
     def has_none(self, value: Any, row: int, base: int) -> bool:
         """Whether a cell names no answer and says so: it is empty, null, - or -1."""
@@ -250,14 +278,14 @@ class Cells:
     def names_all(self, value: Mapping[Any, Any], row: int) -> bool:
         """Whether an object has a score for each answer under its text."""
         texts = [one.strip() for one in self.texts(row)]
-        return sorted(str(text).strip() for text in value) == sorted(texts) == sorted(set(texts))
+        return sorted(str(self._written(text, row)).strip() for text in value) == sorted(texts) == sorted(set(texts))
 
     def scores(self, value: Any, row: int, column: str) -> list[float]:
         """A score of each answer: a list in their order, or an object by the names of classes, letters or texts."""
         n = len(self.texts(row))
         if isinstance(value, Mapping):
             if self.names_all(value, row):
-                by_text = {str(text).strip(): score for text, score in value.items()}
+                by_text = {str(self._written(text, row)).strip(): score for text, score in value.items()}
                 return checked_scores([number_in(by_text[one.strip()]) for one in self.texts(row)], column)
             given = {self.answer(name, row, column, self.by_name): score for name, score in value.items()}
             return checked_scores([number_in(given.get(i)) for i in range(n)], column)

@@ -199,9 +199,11 @@ def _worker(record: Record, column: str) -> str:
 
 
 def _known(id: str, cells: Cells) -> str:
-    if id not in cells.rows:
+    """The id, as the dataset writes it."""
+    row = cells.row(id)
+    if row < 0:
         raise RowError(f"has the id {id!r}, which is not in {cells.instances.name}")
-    return id
+    return cells.instances.instances[row].id
 
 
 def _of_nlvr2(source: Source, cells: Cells, faults: Faults) -> Iterator[_One]:
