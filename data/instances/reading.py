@@ -277,6 +277,7 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
             "out. If one of these is a class, call it otherwise."
         )
     notes += [f"classes: {', '.join(map(_cut, classes))}"] if classes else []
+    notes += _alike(classes)
     notes += notes_of(found)
     named = any(not part.ids_guessed for part in parts)
     ids, more = _ids(found, named)
@@ -339,6 +340,17 @@ def _classes(found: Iterable[Found], name: str) -> tuple[str, ...]:
             "Name their column with --label-column, or that of the options with --endings-column."
         )
     return tuple(sorted(counts, key=_by_size))
+
+
+def _alike(classes: Sequence[str]) -> Iterator[str]:
+    """What is to be said of classes that may be one."""
+    same: dict[str, list[str]] = {}
+    for name in classes:
+        same.setdefault(name.casefold(), []).append(name)
+    for names in same.values():
+        if len(names) > 1:
+            which = ", ".join(map(_cut, names))
+            yield f"{which} differ in letter case alone and are {len(names)} classes: is that meant?"
 
 
 def _by_size(label: str) -> tuple[Any, ...]:

@@ -1104,3 +1104,12 @@ def test_contrast_sets_that_pandas_wrote_as_floats_are_sets(tmp_path: Path) -> N
 def test_what_is_no_path_is_told_as_such(sources: Any) -> None:
     with pytest.raises(InputError, match=r"^sources: .*, where a path is due, or a list of paths\.$"):
         read_instances(sources)
+
+
+def test_classes_that_differ_in_letter_case_alone_are_told(tmp_path: Path) -> None:
+    """Predictions in one letter case were wrong where the label had the other, and nothing said why."""
+    labels = ["Neutral", *["neutral", "entailment"] * 10]
+    rows = [{"premise": f"p {i}", "hypothesis": f"h {i}", "label": label} for i, label in enumerate(labels)]
+    made = read_instances([write(tmp_path / "rows.jsonl", rows)])
+    assert made.classes == ("Neutral", "entailment", "neutral")
+    assert "Neutral, neutral differ in letter case alone and are 2 classes: is that meant?" in made.notes
