@@ -17,7 +17,7 @@ measured would be no gate.
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from swag_af.auditing.codes.code import codes, find_code
@@ -98,6 +98,14 @@ def parse_condition(text: str, where: str = "") -> Condition:
         return _parsed(" ".join(text.split()), where)
     except InputError as error:
         raise InputError(f"{at}{text!r}: {error}") from None
+
+
+def meaning(condition: Condition) -> Condition:
+    """The condition without how it is written: `90 %` is `90%`, and `0.9`."""
+    asked = condition.asked
+    if isinstance(asked, Comparison):
+        asked = replace(asked, number=round(asked.number, 9), is_percentage=False, text="")
+    return replace(condition, text="", where="", asked=asked)
 
 
 _TARGET = re.compile(r"(?P<codes>[^\s\[\].<>=]+)(?:\[(?P<subject>.+)\])?(?:\.(?P<figure>\w+))? ?(?P<asked>.*)")

@@ -7,14 +7,21 @@ How a condition is written stands in `swag_af.auditing.conditions`. A gate is re
 audit is made. It fails if one condition fails for one diagnostic; then the command line ends with code 1.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from swag_af.auditing.codes.code import is_computed
-from swag_af.auditing.conditions import Condition, Decision, decide_one, left_out, not_computed, parse_condition
+from swag_af.auditing.conditions import (
+    Condition,
+    Decision,
+    decide_one,
+    left_out,
+    meaning,
+    not_computed,
+    parse_condition,
+)
 from swag_af.auditing.diagnostics import Diagnostic, LeftOut, mirrored
 from swag_af.data.errors import GateError, InputError, several
 from swag_af.data.files import read_text, read_toml
@@ -113,11 +120,21 @@ def parse_gate(texts: Sequence[str], places: Sequence[str] | None = None, path: 
             conditions.append(parse_condition(text, where))
         except InputError as error:
             faults.append(str(error))
-    repeated = [text for text, n in Counter(one.text for one in conditions).items() if n > 1]
-    faults += [f"{path or 'gate'}: {text!r} is there twice. Leave one out." for text in repeated]
+    faults += [f"{path or 'gate'}: {told} Leave one out." for told in _repeated(conditions)]
     if faults:
         raise InputError(" ".join(faults))
     return Gate(tuple(conditions), path)
+
+
+def _repeated(conditions: Sequence[Condition]) -> list[str]:
+    """What is to be said of conditions that ask the same, however they are written."""
+    first: dict[Condition, Condition] = {}
+    said = []
+    for one in conditions:
+        before = first.setdefault(meaning(one), one)
+        also = "" if before.text == one.text else f", as {before.text!r}"
+        said += [f"{one.text!r} is there twice{also}."] if before is not one else []
+    return list(dict.fromkeys(said))
 
 
 def _place(path: Path, lines: Sequence[str], number: int, text: str) -> str:

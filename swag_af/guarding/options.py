@@ -91,6 +91,8 @@ def parse_thresholds(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
+        if name.strip() in found:
+            raise InputError(f"--thresholds {text}: {name.strip()} is there twice. Leave one out.")
         try:
             found[name.strip()] = float(value)
         except ValueError:

@@ -357,6 +357,8 @@ def test_a_gate_stands_in_pyproject_or_alone(tmp_path: Path, name: str, head: st
         ("gate = [3]", "expected str, got int"),
         ("gate = []", "no conditions"),
         ('gate = ["AF101 clear", "AF101  clear"]', "'AF101 clear' is there twice"),
+        ('gate = ["AF101 <= 90%", "AF101 <= 90 %"]', "'AF101 <= 90 %' is there twice, as 'AF101 <= 90%'"),
+        ('gate = ["AF101.value<=0.9", "AF101 <= 90 %"]', "'AF101 <= 90 %' is there twice, as 'AF101.value<=0.9'"),
         ("gate = [", "not valid TOML"),
     ],
 )

@@ -556,6 +556,7 @@ BAD = {
     "a threshold of another": (("--thresholds", "nli=0.5"), "nli is none of the guards words"),
     "no number": (("--thresholds", "words"), "'words' is not NAME=NUMBER"),
     "not a number": (("--thresholds", "words=nan"), "is no finite number"),
+    "a threshold twice": (("--thresholds", "words=0.6, words=0.9"), "words is there twice"),
     "no end": (("--thresholds", "words=inf"), "is no finite number"),
     "beyond a share": (("--thresholds", "words=7"), "its scores are from 0 to 1, so it would mark nothing"),
     "excluded but not asked": (("--exclude", "likelihood"), "likelihood is none of the guards"),
