@@ -145,11 +145,11 @@ def answers_in(
     Raises InputError where there is none, and where several could be.
     """
     if may_be_scores and options.scores_column != AUTO:
-        named = options.scores_column
-        for stem, columns in _by_stem(source.columns, (named, *_STEMS), cells):
-            if named in (stem, *columns):
+        wanted = options.scores_column
+        for stem, columns in _by_stem(source.columns, (wanted, *_STEMS), cells):
+            if wanted in (stem, *columns):
                 return "", columns
-        return "", listed(named, source.columns) or (_found(source, named, "--scores-column"),)
+        return "", listed(wanted, source.columns) or (_found(source, wanted, "--scores-column"),)
     if options.prediction_column != AUTO:
         return _found(source, options.prediction_column, "--prediction-column"), ()
     predicted = [name for name in PREDICTED if name in others] or list(filter(says_predicted, others))
