@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from swag_af.data.tokens import attach_clitics, capitalise, detokenize, one_after_another
+from swag_af.data.tokens import attach_clitics, capitalise, detokenize, has_signs, one_after_another
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,17 @@ def readable(text: str) -> str:
     other text, one of several lines, and one with signs of code, formulas or addresses is as it is written, but for
     clitics by themselves.
     """
-    if _NO_SENTENCE.search(text):
+    if _is_no_sentence(text):
         return text
     marks = _TOKENISED if text.isascii() else _TOKENISED_ANYWHERE
     is_tokenised = marks.search(text) or attach_clitics(text) != text
     return attach_clitics(detokenize(text.split()) if is_tokenised and not _WRITTEN.search(text) else text)
 
 
-_NO_SENTENCE = re.compile(r"[\n<>=*\\^_|~@{}]|://")
+def _is_no_sentence(text: str) -> bool:
+    return "\n" in text or has_signs(text)
+
+
 _TOKENISED = re.compile(r"\s(?:[.,]|[?!]+|['\"])(?=\s|$)|(?:^|\s)(?:``|'')(?=\s|$)")
 """What nobody writes, beside a clitic by itself: a blank before a mark or on both sides of a quote."""
 _TOKENISED_ANYWHERE = re.compile(r"\s[.,](?=\s|$)|(?:^|\s)(?:``|'')(?=\s|$)")
@@ -91,4 +94,4 @@ _NAME = re.compile(r"\S*(?:[\d_/:(]|\w\.\w)")
 
 
 def _capitalised(text: str) -> str:
-    return text if _NO_SENTENCE.search(text) or _NAME.match(text) else capitalise(readable(text))
+    return text if _is_no_sentence(text) or _NAME.match(text) else capitalise(readable(text))

@@ -12,6 +12,8 @@ SENTENCE_ENDS = frozenset({".", "?", "!"})
 """The tokens that end a sentence; unlike bos and eos, they are targets of the language models."""
 
 _BLANKS = re.compile(r"\s+")
+_SIGNS = re.compile(r"[<>=*\\^_|~@{}]|://|&&|(?<=\S\s)--(?=[A-Za-z])|\b[A-Za-z][(\[#]|\(\)")
+"""Among them options (`git --help`), functions and entries of one letter, and calls: `f(x)`, `main()`."""
 _POINT = re.compile(r"\s+\.(?![0-9])")
 """A full stop, not the point of `.22`."""
 _CLOSING = re.compile(r"\s+([,?!;:%)\]}”»])")
@@ -50,6 +52,11 @@ def _tokenizer():  # type: ignore[no-untyped-def]
 def normalise_blanks(text: str) -> str:
     """`text` with every run of white space made one blank and none at the ends."""
     return _BLANKS.sub(" ", text).strip()
+
+
+def has_signs(text: str) -> bool:
+    """Whether `text` has signs of code, formulas or addresses, whose blanks, dashes and quotes are a part of them."""
+    return _SIGNS.search(text) is not None
 
 
 def token_spans(text: str) -> list[tuple[int, int]]:

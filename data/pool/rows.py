@@ -29,6 +29,7 @@ from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart, tokenize_any
 from swag_af.data.text.surface import SurfaceCounts
 from swag_af.data.text.wording import comparable, text_key
+from swag_af.data.tokens import has_signs
 from swag_af.data.vocabulary import Vocabulary
 
 BLOCK_CANDIDATES = 1 << 18
@@ -65,9 +66,9 @@ class Row:
 
 
 def must_be_kept(texts: Sequence[str]) -> bool:
-    """Whether some of the texts cannot be made from their tokens again, which do not tell where characters of scripts
-    without blanks were apart."""
-    return any(characters_apart(text) != text for text in texts)
+    """Whether some of the texts cannot be made from their tokens again, which tell neither where characters of scripts
+    without blanks were apart, nor how code, formulas and addresses are written."""
+    return any(has_signs(text) or characters_apart(text) != text for text in texts)
 
 
 class RowMaker:

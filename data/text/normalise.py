@@ -8,11 +8,12 @@ a row.
 
 import html
 import re
+import unicodedata
 
 from swag_af.data.text.scripts import END_MARKS, full_stop_after
 from swag_af.data.text.surface import final_mark, is_unseen
 from swag_af.data.text.wording import compatible
-from swag_af.data.tokens import detokenize, normalise_blanks, tokenize
+from swag_af.data.tokens import detokenize, has_signs, normalise_blanks, tokenize
 
 _PLAIN_FORMS = str.maketrans(
     {
@@ -28,7 +29,8 @@ _BRACKET = re.compile("|".join(_BRACKETS), re.IGNORECASE)
 _DOUBLED_QUOTE = re.compile("``|''")
 _DASH = re.compile(r"\s*--+\s*|\s+-+\s+")
 """A dash between clauses; hyphens within words stay."""
-_SINGLE_QUOTED = re.compile(r"(?<![\w'])'(?=[^\s'])([^']*(?<=[^\s'])(?:'(?=\w)[^']*)*)(?<=[^\s'])'(?![\w'])")
+_SINGLE_QUOTED = re.compile(r"(?<![\w'])'(?![nN]')(?=[^\s'])([^']*(?<=[^\s'])(?:'(?=\w)[^']*)*)(?<=[^\s'])'(?![\w'])")
+"""A quotation; the `'n'` of rock 'n' roll is none."""
 _REFERENCE = re.compile(r"&#?\w+;")
 _LOOSE_END = re.compile(r"[\s.,;:，、；：-]+$")
 _AM = {"\u0e4d\u0e32": "\u0e33", "\u0ecd\u0eb2": "\u0eb3"}
@@ -49,7 +51,13 @@ def normalise(text: str) -> str:
     invisible characters, single blanks, tokens joined to words again, a lower-case first letter (but for I, and for
     words with more capitals), and a full stop, of its own script, where no mark ends it: none in Thai and Lao. Marks
     behind Chinese and Japanese characters are wide. Texts that differ only in these become the same.
+
+    A text that `has_signs` of code, formulas or addresses stays as it is written, in NFC, but for character references,
+    invisible characters and runs of blanks: `x != y` is neither `x! = y` nor a sentence.
     """
+    text = normalise_blanks(_without_unseen(_REFERENCE.sub(lambda found: html.unescape(found[0]), text)))
+    if has_signs(text):
+        return unicodedata.normalize("NFC", text)
     text = _with_plain_characters(text)
     text = _BRACKET.sub(lambda found: _BRACKETS[found[0].upper()], text)
     text = detokenize(tokenize(_without_shouting(normalise_blanks(text))))
@@ -58,15 +66,18 @@ def normalise(text: str) -> str:
     return _with_mark(_with_lower_first(text))
 
 
+def _without_unseen(text: str) -> str:
+    return text if text.isascii() and text.isprintable() else "".join(c for c in text if not is_unseen(c))
+
+
 def _with_plain_characters(text: str) -> str:
-    text = _REFERENCE.sub(lambda found: html.unescape(found[0]), text)
     text = _DOUBLED_QUOTE.sub('"', text).translate(_PLAIN_FORMS)
     if not (text.isascii() and text.isprintable()):
         text = compatible(text).translate(_PLAIN_FORMS)
         for apart, together in _AM.items():
             text = text.replace(apart, together)
         text = _NARROW.sub(lambda found: found[0].translate(_WIDE), text)
-        text = "".join(c for c in text if not is_unseen(c))
+        text = _without_unseen(text)
     return _SINGLE_QUOTED.sub(r'"\1"', _DASH.sub(" - ", text))
 
 

@@ -193,6 +193,7 @@ FORMS = {
     "eats fish &amp; chips": "eats fish & chips.",
     "says 'no' twice": 'says "no" twice.',
     "sees the dogs' food": "sees the dogs' food.",
+    "likes rock 'n' roll": "likes rock 'n' roll.",
     "ﬁne ｅａｔｓ！": "fine eats!",
     "A": "a.",
     "\u200b \t": "",
@@ -211,6 +212,41 @@ FORMS = {
 @pytest.mark.parametrize(("text", "form"), FORMS.items())
 def test_a_text_is_given_the_one_form(text: str, form: str) -> None:
     assert normalise(text) == form
+    assert normalise(form) == form
+
+
+WRITTEN = [
+    "x != y",
+    "a <= b",
+    "a && b",
+    "P<.05",
+    "see http://x.y/z?a=b",
+    "write to user@x.com",
+    "run git --help now",
+    "<b>Bold</b>",
+    "O(n log n)",
+    "call main() , then 'x'",
+    "C# -- not C",
+]
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_code_formulas_and_addresses_are_as_they_are_written(text: str) -> None:
+    assert normalise(text) == text
+    assert normalise(f" {text[:3]}\u200b{text[3:]}\u00a0".replace("&", "&amp;")) == text
+
+
+def test_they_are_so_in_a_pool_in_one_form_gold_and_negatives_alike() -> None:
+    contexts = [Context("Which is right?", "", gold, video=gold) for gold in (*WRITTEN, "Rock 'n' roll")]
+    pool = CandidatePool.from_texts(contexts, [["None of these", "x != 1"]] * len(contexts), normalise=True)
+    shown = [pool.text(row, 0) for row in range(len(contexts))]
+    assert shown == [context.gold for context in pool.contexts] == [*WRITTEN, "rock 'n' roll."]
+    assert {(pool.text(row, 1), pool.text(row, 2)) for row in range(len(contexts))} == {("none of these.", "x != 1")}
+
+
+@given(st.lists(st.sampled_from(["x", " ", "-", "&", "(", ")", "'", "n", ".", "#", "C", "́", '"', "＝"])).map("".join))
+def test_what_has_the_one_form_keeps_it(text: str) -> None:
+    form = normalise(text)
     assert normalise(form) == form
 
 
