@@ -19,9 +19,12 @@ _FULL_STOPS = {
 """What ends a sentence whose last letter is in one of these ranges."""
 _STOP_OF = [(re.compile(f"[{letters}]"), stop) for letters, stop in _FULL_STOPS.items()]
 
-_OTHER_ENDS = "։؟۔।॥።፧။។៕。．｡！？﹒﹖﹗‼⁇⁈⁉"
+_OTHER_STOPS = "։۔।॥።။។៕。．｡﹒"
+_OTHER_ENDS = _OTHER_STOPS + "؟፧！？﹖﹗‼⁇⁈⁉"
 END_MARKS = SENTENCE_ENDS | frozenset(_OTHER_ENDS)
 """The marks that end a sentence, in any script."""
+FULL_STOPS = "." + _OTHER_STOPS
+"""Those that neither ask nor exclaim."""
 QUESTION_MARKS = frozenset("?؟፧？﹖⁇⁈")
 """Those that end a question."""
 OTHER_END = rf"(?:(?<=[{_OTHER_ENDS.replace('．', '')}])|(?<=．)(?!\d))"

@@ -1,7 +1,7 @@
 """Keys of texts, equal for two texts when a reader would call them the same words.
 
 Differences in Unicode normal form (NFKC, but for superscripts, subscripts and fractions), letter case, blanks, quote
-marks and a final full stop do not count.
+marks and final full stops, of any script, do not count.
 """
 
 import re
@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from swag_af.data.text.scripts import OF_A_WORD, OTHER_END, characters_apart
+from swag_af.data.text.scripts import FULL_STOPS, OF_A_WORD, OTHER_END, characters_apart
 
 _QUOTES = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "。": "."}
@@ -57,7 +57,7 @@ def comparable(text: str) -> str:
         text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # soft hyphens, zero-width blanks
     parts = text.casefold().replace("`", "'").replace("''", '"').split()
     key = _BESIDE_OTHERS.sub("", " ".join(parts)) if _BETWEEN_DIGITS.search(text) else "".join(parts)
-    return key.rstrip(".") or key
+    return key.rstrip(FULL_STOPS) or key
 
 
 def text_key(text: str) -> int:

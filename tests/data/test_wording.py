@@ -37,6 +37,13 @@ def test_numbers_that_are_raised_are_other_numbers(one: str, other: str) -> None
     assert normalise(normalise(one)) == normalise(one)
 
 
+@pytest.mark.parametrize("text", ["घर गया।", "वह गया॥", "ሄደ።", "သွား။", "ទៅ។", "وہ گیا۔", "գնաց։", "走了。", "gone ."])
+def test_final_full_stops_do_not_count_in_any_script(text: str) -> None:
+    """Gold without its mark stayed as a wrong answer."""
+    assert comparable(text) == comparable(text[:-1])
+    assert comparable(text) != comparable(text[:-1] + "?")
+
+
 @given(st.text(st.characters() | st.sampled_from("²½ªﬁＡ①\u0301e1")))
 def test_all_but_what_is_raised_is_in_nfkc(text: str) -> None:
     def slow(c: str) -> str:
