@@ -52,7 +52,7 @@ class Generated:
     reason: str = ""
     """Why there are no endings, in words that can be counted: `too_few_distinct_endings`."""
     n_drawn: int = 0
-    """Texts that were made for it; 0 where nobody counted."""
+    """Texts that were made for it and looked at, those left out among them; 0 where nobody counted."""
     rejected: Mapping[str, int] = field(default_factory=dict, hash=False)
     """How many of them were left out, by reason, in words that can be counted (`swag_af.lm.prompting.sieve`)."""
 

@@ -85,15 +85,15 @@ class CausalGenerator:
         sieve = Sieve(context, n_negatives, self.min_tokens, self.max_tokens, prompt.ends, normalise=self.normalise)
         text = Continuation(causal, ids[-1])
         read, rng, rules = read_prompt(causal, ids), rng_of(context, seed), Sampling(self.temperature, self.top_p)
-        is_over, n_samples, n_drawn = stopping(text, prompt, self.max_tokens), 0, 0
+        is_over, n_samples = stopping(text, prompt, self.max_tokens), 0
         while not sieve.is_full and n_samples < self.max_draws * n_negatives:
             missing = n_negatives - len(sieve.endings)
             n = min(self.at_once, self.max_draws * n_negatives - n_samples, max(FEWEST, 2 * missing))
             for drawn in draw(causal, read, rng.random((n, most)), rules, is_over):
-                n_drawn += text.put_into(sieve, drawn, prompt, is_cut=not is_over(drawn))
+                text.put_into(sieve, drawn, prompt, is_cut=not is_over(drawn))
             n_samples += n
         endings, reason = (tuple(sieve.endings), "") if sieve.is_full else ((), DRAWN_OUT)
-        return Generated(position, endings, reason, n_drawn, dict(sieve.rejected))
+        return Generated(position, endings, reason, sieve.n_seen, dict(sieve.rejected))
 
     def _most_tokens(self, prompt: Prompt, n_negatives: int) -> int:
         """The model's tokens of a sample at most."""
@@ -155,20 +155,18 @@ class Continuation:
         """What a sample adds to the prompt."""
         return self._decoded([self.last, *ids])[len(self._decoded([self.last])) :]
 
-    def put_into(self, sieve: Sieve, ids: Sequence[int], prompt: Prompt, *, is_cut: bool) -> int:
-        """Offer the endings of a sample to `sieve`; returns how many it has, or should have had. `is_cut` where the
-        model might have gone on."""
+    def put_into(self, sieve: Sieve, ids: Sequence[int], prompt: Prompt, *, is_cut: bool) -> None:
+        """Offer the endings of a sample to `sieve`; `is_cut` where the model might have gone on."""
         text = self.text(ids)
         if prompt.way == "continue" and is_within_word(self._decoded([self.last]), text):
-            sieve.rejected[MID_WORD] += 1
-            return 1
+            sieve.leave_out(MID_WORD)
+            return
         is_half = is_cut and prompt.way == "continue" and prompt.ends == "text"
         endings = [] if is_half else endings_in(text, prompt, is_cut=is_cut, keeps=sieve.keeps)
-        if not endings and not sieve.is_full:
-            sieve.rejected[UNFINISHED if is_cut else NOTHING] += 1
+        if not endings:
+            sieve.leave_out(UNFINISHED if is_cut else NOTHING)
         for ending in endings:
             sieve.add(ending)
-        return max(len(endings), prompt.endings_a_text(sieve.n))
 
     def _decoded(self, ids: Sequence[int]) -> str:
         decoded: str = self.causal.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)

@@ -122,7 +122,7 @@ class EndpointGenerator:
             work = _Work(position, self._sieve(context, n_negatives, asking.prompt.ends), {0: answers[position]}, 1)
             work.take(asking, self.max_draws)
             n_kept += len(work.sieve.endings)
-            n_wanted += min(work.n_drawn, n_negatives)
+            n_wanted += min(work.n_asked, n_negatives)
         return n_kept / n_wanted if n_wanted else 1.0
 
     def _wave(
@@ -188,8 +188,8 @@ class _Work:
     """Those that were made for it so far."""
     n_taken: int = 0
     """Answers that the sieve has seen."""
-    n_drawn: int = 0
-    """Endings that were offered to it, or that a text should have had."""
+    n_asked: int = 0
+    """Endings that the answers should have had, or had: what is asked next goes by it."""
     reason: str = ""
 
     @property
@@ -199,7 +199,7 @@ class _Work:
     def texts_wanted(self, asking: Asking) -> int:
         """Texts that should have what is missing, if as many can be kept as before; an eighth at least."""
         missing = self.sieve.n - len(self.sieve.endings)
-        share = max((len(self.sieve.endings) + 1) / (self.n_drawn + 1), 1 / 8)
+        share = max((len(self.sieve.endings) + 1) / (self.n_asked + 1), 1 / 8)
         return -(-round(missing / share) // asking.endings_a_text(self.sieve.n))
 
     def take(self, asking: Asking, max_draws: int) -> None:
@@ -212,23 +212,23 @@ class _Work:
                 self.reason = answer.error
                 break
         self.n_taken = self.n_requests
-        if not self.is_over and self.n_drawn >= max_draws * self.sieve.n:
+        if not self.is_over and self.n_asked >= max_draws * self.sieve.n:
             self.reason = DRAWN_OUT
 
     def _offer(self, choice: Choice, asking: Asking) -> None:
         reason = _fault(choice, asking, self.sieve.context)
         is_cut = choice.end == "length"
         endings = [] if reason else endings_in(choice.text, asking.prompt, is_cut=is_cut, keeps=self.sieve.keeps)
-        self.n_drawn += max(len(endings), asking.endings_a_text(self.sieve.n))
+        self.n_asked += max(len(endings), asking.endings_a_text(self.sieve.n))
         reason = reason or ("" if endings else UNFINISHED if is_cut else NOTHING)
-        if reason and not self.sieve.is_full:
-            self.sieve.rejected[reason] += 1
+        if reason:
+            self.sieve.leave_out(reason)
         for ending in endings:
             self.sieve.add(ending)
 
     def generated(self) -> Generated:
         """The answer for this context."""
-        counts: dict[str, Any] = {"n_drawn": self.n_drawn, "rejected": dict(self.sieve.rejected)}
+        counts: dict[str, Any] = {"n_drawn": self.sieve.n_seen, "rejected": dict(self.sieve.rejected)}
         if self.sieve.is_full:
             return Generated(self.position, tuple(self.sieve.endings), **counts)
         return Generated(self.position, reason=self.reason, **counts)

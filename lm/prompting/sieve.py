@@ -101,6 +101,16 @@ class Sieve:
         """Whether there are as many as were asked for."""
         return len(self.endings) >= self.n
 
+    @property
+    def n_seen(self) -> int:
+        """Texts that were kept or left out: what came when there were enough was neither."""
+        return len(self.endings) + self.rejected.total()
+
+    def leave_out(self, reason: str) -> None:
+        """Count a text in which nothing could be an ending, unless there are enough already."""
+        if not self.is_full:
+            self.rejected[reason] += 1
+
     def add(self, text: str) -> str:
         """Keep `text` if it can be kept and is needed; returns the reason why not, empty where it is kept or there are
         enough already."""

@@ -117,8 +117,21 @@ def test_what_is_no_ending_is_counted_by_reason_and_ends_after_so_many_draws(rea
     found = generated_with(said)
     assert {one.reason for one in found} == {DRAWN_OUT}
     assert all(one.rejected.get(reason, 0) >= 1 for one in found)
-    assert all(one.n_drawn >= 4 for one in found)
+    assert all(one.n_drawn >= 2 for one in found)
     assert not any(one.endings for one in found)
+
+
+@pytest.mark.parametrize("said", [REASONS["refusal"], REASONS["filtered"], REASONS["nothing_found"]])
+def test_of_a_server_that_only_refuses_all_is_rejected(said: Said) -> None:
+    """An eighth was, as each text counted as the eight endings that it should have had."""
+    for one in generated_with(said):
+        assert one.n_drawn == sum(one.rejected.values()) > 0
+
+
+def test_what_comes_when_there_are_enough_is_no_draw() -> None:
+    good = [f"opens door {i} of the house." for i in range(5)]
+    for one in generated_with(chat_of(json.dumps(["rides.", *good]))):
+        assert (one.n_drawn, one.rejected) == (3, {"too_short": 1})
 
 
 def test_gold_is_left_out_and_counted() -> None:
