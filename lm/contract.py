@@ -35,6 +35,8 @@ from swag_af.data.records import OwnRecord
 
 DRAWN_OUT = "too_few_distinct_endings"
 """The reason of a context that was given up."""
+TOO_LONG = "too_long_for_the_model"
+"""The reason of a context whose prompt leaves the model no room for endings."""
 UNKNOWN = "unknown_word_in_gold"
 """The reason of a context whose gold has a word that the language models do not know: no sample could look like it."""
 READ = "read_by_its_model"

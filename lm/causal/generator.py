@@ -11,7 +11,7 @@ from swag_af.data.text.thoughts import without_thoughts
 from swag_af.data.tokens import normalise_blanks, token_spans
 from swag_af.lm.causal.model import PRECISIONS, Causal, Precision, load_causal
 from swag_af.lm.causal.sampling import Sampling, draw, read_prompt
-from swag_af.lm.contract import DRAWN_OUT, Generated
+from swag_af.lm.contract import DRAWN_OUT, TOO_LONG, Generated
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.answers import endings_in, first_sentence, is_whole_list
 from swag_af.lm.prompting.prompt import IN_A_LIST, Prompt, load_prompt
@@ -19,9 +19,6 @@ from swag_af.lm.prompting.sieve import MID_WORD, NOTHING, UNFINISHED, Sieve, is_
 from swag_af.lm.seeding import rng_of
 
 _DEFAULT = GenerateOptions
-
-TOO_LONG = "too_long_for_the_model"
-"""The reason of a context whose prompt leaves the model no room for endings."""
 
 FEWEST = 8
 """Samples of a prompt together at least: reading the weights for one takes nearly as long."""

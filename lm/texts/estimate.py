@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from swag_af.data.tokens import token_spans
 from swag_af.lm.contract import Generated
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.registry import GENERATORS
-from swag_af.lm.texts.joining import Texts, nothing_left
 from swag_af.lm.texts.making import checked_answers
+from swag_af.lm.texts.outcome import Texts, advice_of, nothing_left
 from swag_af.lm.texts.plan import Job, prepare
 
 SECONDS = 5.0
@@ -35,10 +35,14 @@ class TextEstimate:
     forecast: tuple[str, ...] = ()
     """What the generator says; otherwise it was tried, and what follows is known."""
     n_tried: int = 0
-    n_dropped: int = 0
-    """Of those that were tried."""
+    dropped: dict[str, int] = field(default_factory=dict)
+    """Of those that were tried, by reason."""
+    rejected: dict[str, int] = field(default_factory=dict)
+    """Texts that were left out, by reason."""
     rejected_share: float = 0.0
     """Of the texts that were made."""
+    advice: str = ""
+    """What to do where all that were tried are dropped."""
     seconds_to_begin: float = 0.0
     """Until the first context was answered: loading, or learning, that for every fold where it took time again."""
     seconds_a_context: float = 0.0
@@ -82,12 +86,15 @@ def _tried(job: Job, asked: Sequence[Context], unfit: dict[str, int]) -> TextEst
     texts = Texts()
     for answer in answers:
         texts.add(answer)
+    dropped = Counter(answer.reason for answer in answers if answer.reason)
     return TextEstimate(
         n_contexts=len(asked),
         unfit=unfit,
         n_tried=len(answers),
-        n_dropped=sum(not answer.endings for answer in answers),
+        dropped=dict(dropped.most_common()),
+        rejected=dict(texts.rejected.most_common()),
         rejected_share=texts.rejected_share,
+        advice=advice_of(dropped, texts.rejected) if dropped.total() == len(answers) else "",
         seconds_to_begin=begin,
         seconds_a_context=rate,
         disk_bytes=len(asked) * _bytes(answers, job.options.n_negatives),

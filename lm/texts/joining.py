@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from swag_af.data.captions.context_set import read_contexts_manifest
-from swag_af.data.errors import ExhaustedError, InputError, RowError
+from swag_af.data.errors import InputError, RowError
 from swag_af.data.files import write_jsonl
 from swag_af.data.pool.folder import NO_TAGGER, finish_pool
 from swag_af.data.pool.rows import EmptyRowError, Row, RowMaker, ShortRowError
@@ -20,27 +20,10 @@ from swag_af.data.replacing import remove
 from swag_af.lm.choosing import named
 from swag_af.lm.contract import DRAWN_OUT, Generated, answer_fault
 from swag_af.lm.texts.journal import Journal, Kept
+from swag_af.lm.texts.outcome import Texts, nothing_left
 from swag_af.lm.texts.plan import DROPPED, JOURNAL, Job
 
 _BLOCKS = ".blocks"
-
-
-@dataclass
-class Texts:
-    """What became of texts, for the bar, the estimate and the record alike."""
-
-    n_drawn: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-
-    def add(self, answer: Generated | Kept) -> None:
-        """Count the texts of one answer."""
-        self.n_drawn += answer.n_drawn or len(answer.endings) + sum(answer.rejected.values())
-        self.rejected.update(answer.rejected)
-
-    @property
-    def rejected_share(self) -> float:
-        """The share of the texts that were left out for a reason; those beyond what was asked for have none."""
-        return min(1.0, self.rejected.total() / max(1, self.n_drawn))
 
 
 @dataclass
@@ -62,7 +45,7 @@ def join(job: Job, journal: Journal) -> None:
     maker = RowMaker(normalise=job.options.text.normalise, min_negatives=job.options.n_negatives)
     spool.read(_rows(job, journal, maker, counts))
     if not spool.n_rows:
-        raise nothing_left(job, counts.drops)
+        raise nothing_left(job, counts.drops, counts)
     known = spool.known(job.tagger)
     entries = write_shards(out, spool, known, lambda contexts, _: contexts)
     remove(spool.folder)
@@ -80,16 +63,6 @@ def check(job: Job, journal: Journal) -> None:
     for kept in journal.answers(range(len(job.contexts))):
         if kept is not None:
             _check(job, kept)
-
-
-def nothing_left(job: Job, drops: dict[str, int]) -> ExhaustedError:
-    """The error of a pool without a row."""
-    why = ", ".join(f"{n} {reason}" for reason, n in drops.items())
-    bounds = "lower --min-tokens where golds are short, " if "gold_too_short" in drops else ""
-    return ExhaustedError(
-        f"{job.options.out}: none of {len(job.contexts)} contexts has {job.options.n_negatives} endings ({why}). "
-        f"Remove the folder if there is one, and {bounds}lower --n-negatives or mend the contexts."
-    )
 
 
 def _rows(job: Job, journal: Journal, maker: RowMaker, counts: _Counts) -> Iterator[Row]:

@@ -20,8 +20,9 @@ from swag_af.lm.contract import Generated, answer_fault
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.sieve import UNREADABLE
 from swag_af.lm.registry import GENERATORS
-from swag_af.lm.texts.joining import Texts, check, join, nothing_left
+from swag_af.lm.texts.joining import check, join
 from swag_af.lm.texts.journal import Journal, writing
+from swag_af.lm.texts.outcome import Texts, nothing_left
 from swag_af.lm.texts.plan import JOURNAL, Job, begin, plan_of, prepare
 
 

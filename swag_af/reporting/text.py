@@ -99,15 +99,22 @@ def text_estimate_lines(estimate: "TextEstimate") -> list[str]:
     if e.forecast or not e.n_tried:
         return [*lines, *e.forecast, "", "No pool was begun."]
     seconds = e.seconds_to_begin + e.seconds_a_context * e.n_contexts
-    tried = f"{e.n_dropped} of {e.n_tried} contexts dropped, {in_percent(e.rejected_share, 0)} of texts rejected"
+    dropped = f"{sum(e.dropped.values())} of {e.n_tried} contexts dropped{_reasons(e.dropped)}"
+    rejected = f"{in_percent(e.rejected_share, 0)} of texts rejected{_reasons(e.rejected)}"
+    advice = [f"Warning: no context that was tried has its endings. {e.advice}."] if e.advice else []
     return [
         *lines,
         f"disk    {e.disk_bytes / 1e9:.2f} GB, half of it until the pool is there",
         f"time    about {duration(seconds)}, {e.seconds_a_context:.2g} s a context",
-        f"tried   {tried}",
+        f"tried   {dropped}, {rejected}",
+        *advice,
         "",
         f"From {e.n_tried} contexts just answered here. Nothing was written.",
     ]
+
+
+def _reasons(counts: Mapping[str, int]) -> str:
+    return f" ({drop_reasons(counts)})" if counts else ""
 
 
 def generator_lines(manifest: Mapping[str, Any]) -> list[str]:

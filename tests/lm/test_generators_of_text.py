@@ -39,14 +39,15 @@ from swag_af.lm.prompting.sieve import Sieve
 from swag_af.lm.texts import estimate as estimate_module
 from swag_af.lm.texts import making
 from swag_af.lm.texts.estimate import estimate_texts
-from swag_af.lm.texts.joining import Texts
 from swag_af.lm.texts.journal import Journal, writing
+from swag_af.lm.texts.outcome import Texts
 from swag_af.lm.texts.plan import prepare
 from swag_af.lm.texts.settings import is_text, lms_of, prompt_of, settings_of
 from swag_af.lm.verb import generate, make_shards
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release
 from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.text import text_estimate_lines
 from swag_af.reporting.verb import report
 
 ASKED: list[str] = []
@@ -431,9 +432,61 @@ def test_questions_of_any_script_have_wrong_answers(mark: str, tmp_path: Path) -
 def test_where_no_context_can_be_asked_about_nothing_is_written(tmp_path: Path) -> None:
     path = tmp_path / "contexts.jsonl"
     write_jsonl(path, [{"sent1": "Which gas?", "start": "", "gold": "oxygen"}] * 3)
-    with pytest.raises(ExhaustedError, match=r"3 gold_too_short.*lower --min-tokens"):
+    with pytest.raises(ExhaustedError, match=r"3 gold_too_short\)\. Lower --min-tokens\.$"):
         generate(options_for(path, tmp_path / "pool", generator="ngram"))
     assert not (tmp_path / "pool").exists()
+
+
+class Vain(Writer):
+    """One that gives nothing; what it was asked is on disk as that of a server is."""
+
+    why: ClassVar[dict[str, Any]] = {}
+    paid: ClassVar[Path | None] = None
+
+    def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
+        if self.paid:
+            self.paid.write_text("{}")
+        for position in range(len(contexts)):
+            yield Generated(position, **self.why)
+
+
+WHYS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "refusals": (
+        {"reason": "too_few_distinct_endings", "n_drawn": 8, "rejected": {"echo": 1, "refusal": 7}},
+        "30 too_few_distinct_endings; of 240 texts 240 were left out: 210 refusal, 30 echo). "
+        "Take another --prompt or another model",
+        r"contexts dropped \(\d+ too few distinct endings\), 100 % of texts rejected \(\d+ refusal, \d+ echo\)",
+    ),
+    "no room": (
+        {"reason": "too_long_for_the_model"},
+        "30 too_long_for_the_model). Take --prompt continuation, which is short, or a model that reads more",
+        r"contexts dropped \(\d+ too long for the model\), 0 % of texts rejected$",
+    ),
+}
+
+
+@pytest.mark.parametrize("is_paid", [False, True])
+@pytest.mark.parametrize(("why", "said", "tried"), WHYS.values(), ids=WHYS)
+def test_where_nothing_comes_it_is_said_why_and_what_may_help(
+    why: dict[str, Any],
+    said: str,
+    tried: str,
+    is_paid: bool,
+    path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It was told to remove the folder with answers that were paid for, and to lower the number of negatives."""
+    monkeypatch.setattr(Vain, "why", why)
+    options = options_for(path, tmp_path / "pool", generator="test_generators_of_text:Vain")
+    lines = text_estimate_lines(estimate_texts(options))
+    assert any(re.search(tried, line) for line in lines)
+    assert any(line.startswith("Warning") and said.split(". ")[1] in line for line in lines)
+    monkeypatch.setattr(Vain, "paid", tmp_path / "pool" / "answers.jsonl" if is_paid else None)
+    with pytest.raises(ExhaustedError) as raised:
+        generate(options)
+    kept = f", with another --out: {options.out} keeps the answers that were asked for."
+    assert str(raised.value).endswith(said + (kept if is_paid else f", and remove {options.out}."))
 
 
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
