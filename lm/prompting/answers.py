@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.thoughts import without_thoughts
 from swag_af.data.tokens import normalise_blanks
-from swag_af.lm.prompting.marks import bare, count_up, has_bullet, numbered, without_numbers
+from swag_af.lm.prompting.marks import bare, cells_of, count_up, has_bullet, numbered, without_numbers
 from swag_af.lm.prompting.prompt import Prompt
 
 _ANSWERS = ("answer", "text", "ending", "option", "choice", "distractor", "wrong_answer", "value")
@@ -177,10 +177,13 @@ def _named(value: dict[str, object]) -> str | None:
 
 
 def _lines(text: str, *, is_cut: bool, keeps: str) -> list[str]:
-    """The lines of `text` that have a number or a bullet before them, without it; where none has, all lines but those
-    that lead to others, and none of a text that is cut off."""
+    """The lines of `text` that have a number or a bullet before them, without it, or the rows of a table; where there
+    are none, all lines but those that lead to others, and none of a text that is cut off."""
     lines = [line for line in text.splitlines() if line.strip()]
     lines = lines[:-1] if is_cut else lines
+    cells = cells_of(lines)
+    if cells is not None:
+        return [bare(cell, keeps=keeps) for cell in cells]
     counted = [pair for line in lines if (pair := numbered(bare(line), keeps=keeps))]
     is_alone = len(counted) == 1 and len(lines) > 2
     if count_up([mark for mark, _ in counted]) and not is_alone:

@@ -1,4 +1,4 @@
-"""What models write around the items of a list: bullets, numbers, emphasis, quotes, dots that go on."""
+"""What models write around the items of a list: bullets, numbers, labels, emphasis, quotes, dots that go on, tables."""
 
 import re
 import unicodedata
@@ -20,6 +20,21 @@ _PAIRS = ('""', "''", "“”", "„“", "„”", "””", "‘’", "‚‘"
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _AFTER = ".,;。，；"
 """Marks that may stand behind what closes a pair; only a full stop is the item's."""
+_JUDGED = r"(?:wrong|incorrect|false|untrue|not (?:true|correct|right)|correct|right|true)"
+_THING = r"(?:answer|option|choice|distractor|ending)"
+_LABEL = re.compile(
+    rf"^[*_]{{0,3}}(?:(?:the |an? )?(?:{_JUDGED} )?{_THING}(?: (?:[a-z]|\d{{1,3}}))?(?: is)?|{_JUDGED})"
+    r"(?::[*_]{0,3}|[*_]{1,3}:)\s+(?=\S)",
+    re.IGNORECASE,
+)
+_JUDGEMENT = re.compile(
+    rf"\s*\((?:(?:this|it|that|which)(?: is|'s) |it's )?(?:an? |the )?{_JUDGED}(?: {_THING})?"
+    r"(?:[,;:] [^()]*|,? (?:because|since|as) [^()]*)?\)(?=\.?$)",
+    re.IGNORECASE,
+)
+_ROW = re.compile(r"\s*\|(.*)\|\s*")
+_COUNT = re.compile(r"[*_]{0,3}(?:\d{1,3}|[a-zA-Z])?[.)]?[*_]{0,3}")
+_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
 _LONG = 3
 """Marks that count up are numbers of items, wherever they begin, if there are so many."""
 
@@ -88,6 +103,22 @@ def without_numbers(items: Sequence[str], *, keeps: str = "") -> list[str]:
     found = [pair for item in items if (pair := numbered(item, keeps=keeps))]
     counts = len(found) == len(items) and count_up([mark for mark, _ in found])
     return [rest for _, rest in found] if counts else list(items)
+
+
+def without_label(text: str) -> str:
+    """`text` without words that say what it is, `Wrong answer:` or `option B:` before it, `(incorrect)` behind it."""
+    return _JUDGEMENT.sub("", _LABEL.sub("", text.strip()))
+
+
+def cells_of(lines: Sequence[str]) -> list[str] | None:
+    """Of each row of a table in Markdown the first cell that is no number or letter, without those of its header; None
+    where the lines are no table."""
+    rows = [[cell.strip() for cell in found[1].split("|")] for line in lines if (found := _ROW.fullmatch(line))]
+    rules = [i for i, row in enumerate(rows) if all(map(_RULE.fullmatch, row))]
+    if not rules and not (rows and min(map(len, rows)) > 1 and count_up([row[0].rstrip(".)") for row in rows])):
+        return None
+    rows = [row for i, row in enumerate(rows) if i not in rules and i + 1 not in rules]
+    return [next((cell for cell in row if not _COUNT.fullmatch(cell)), "") for row in rows]
 
 
 def count_up(marks: Sequence[str]) -> bool:

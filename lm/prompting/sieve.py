@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 
 from swag_af.data.context import Context, phrase
 from swag_af.data.text.normalise import normalise
-from swag_af.data.text.scripts import characters_apart, tokenize_any
+from swag_af.data.text.scripts import END_MARKS, characters_apart, tokenize_any
 from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.surface import is_finished
 from swag_af.data.text.wording import comparable, is_readable
 from swag_af.data.tokens import normalise_blanks
-from swag_af.lm.prompting.marks import unwrapped, wrapping_of
+from swag_af.lm.prompting.marks import unwrapped, without_label, wrapping_of
 
 UNREADABLE = "unreadable_text"
 """The reason of a text with half a character or a control character: byte-level tokenizers make such."""
 UNFINISHED = "unfinished"
 """The reason of a text that was cut off."""
+HOLDS_GOLD = "holds_gold"
+"""The reason of a text that says gold as a whole, such as `not GOLD`: it may be right, and tells what gold is."""
 MID_WORD = "mid_word"
 """The reason of a text that goes on within the last word of the context, which is then another word."""
 FILTERED = "filtered"
@@ -35,6 +37,7 @@ REASONS: dict[str, str] = {
     "too_short": "fewer tokens than --min-tokens",
     "too_long": "more tokens than --max-tokens",
     "equal_to_gold": "the words of gold",
+    HOLDS_GOLD: "all words of gold in a row, and others",
     "repeated": "the words of an earlier ending of the context",
     MID_WORD: "goes on within the last word of the context",
     FILTERED: "withheld by the server",
@@ -48,6 +51,9 @@ _REFUSAL = re.compile(
     r"certainly[,!:]|of course[,!:]|unfortunately, i)|\b(?:language model|ai assistant)\b",
     re.IGNORECASE,
 )
+_LEAST_HELD = 3
+"""Tokens of a gold that no ending may hold; shorter ones, such as `a dog`, stand in others by chance."""
+_QUOTES, _ENDS = "\"'`()[]“”‘’", ",;:" + "".join(sorted(END_MARKS))
 _ECHO = 5
 """Tokens of the context that make an ending an echo of it: a wrong answer may be a word of the question."""
 
@@ -93,6 +99,8 @@ class Sieve:
         self.keeps = wrapping_of(self.context.gold)
         """Marks that stay around endings, as they stand around gold: without them gold would be told by its quotes."""
         self._gold = self._key(self._held(self.context.gold))
+        self._gold_words = _words(self.context.gold)
+        self._is_labelled = without_label(self.context.gold) != self.context.gold.strip()
         self._before = comparable(phrase(self.context))
         self._known = {self._key(self._held(ending)) for ending in self.endings}
 
@@ -116,7 +124,8 @@ class Sieve:
         enough already."""
         if self.is_full:
             return ""
-        ending = normalise_blanks(unwrapped(self._without_context(text), keeps=self.keeps))
+        plain = text if self._is_labelled else without_label(text)
+        ending = normalise_blanks(unwrapped(self._without_context(plain), keeps=self.keeps))
         reason = self._reason(ending)
         if reason:
             self.rejected[reason] += 1
@@ -153,6 +162,19 @@ class Sieve:
             "too_short": n_tokens < self.min_tokens,
             "too_long": n_tokens > self.max_tokens,
             "equal_to_gold": key == self._gold,
+            HOLDS_GOLD: self._holds_gold(ending),
             "repeated": key in self._known,
         }
         return next((reason for reason, is_so in tests.items() if is_so), "")
+
+    def _holds_gold(self, ending: str) -> bool:
+        gold = self._gold_words
+        if len(gold) < _LEAST_HELD:
+            return False
+        found = _words(ending)
+        return len(found) > len(gold) and f" {' '.join(gold)} " in f" {' '.join(found)} "
+
+
+def _words(text: str) -> list[str]:
+    """The tokens of `text` in lower case, without quotes and the marks that end parts of it; 3.5 is one of them."""
+    return [word for token in tokenize_any(text.lower()) if (word := token.lstrip(_QUOTES).rstrip(_QUOTES + _ENDS))]

@@ -116,6 +116,10 @@ def test_lists_are_found_in_whatever_is_around_them(text: str) -> None:
         ("begins  to play it", "unfinished"),
         ("Begins to play it.", "equal_to_gold"),
         ("eats the whole of it.", "repeated"),
+        ("never begins to play it at all.", "holds_gold"),
+        ("Wrong answer: begins to play it.", "equal_to_gold"),
+        ("begins to play it (incorrect).", "equal_to_gold"),
+        ("begins to play its song.", ""),
     ],
 )
 def test_the_sieve_keeps_what_can_be_an_ending(text: str, reason: str) -> None:
@@ -263,6 +267,68 @@ def test_marks_that_stand_around_gold_stay_around_endings(gold: str, text: str, 
     for ending in endings_in(text, LISTS, keeps=sieve.keeps):
         assert sieve.add(ending) == ""
     assert sieve.endings == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Wrong answer: eats it.", "eats it."),
+        ("**Option B:** eats it.", "eats it."),
+        ("The right answer is: eats it.", "eats it."),
+        ("incorrect: eats it", "eats it"),
+        ("eats it (this is wrong because it is false).", "eats it."),
+        ("eats it (not true)", "eats it"),
+        ("answers: nobody knows.", "answers: nobody knows."),
+        ("has one option: to eat it.", "has one option: to eat it."),
+        ("right: up to the hill.", "up to the hill."),
+        ("turns (right at the hill).", "turns (right at the hill)."),
+        ("plays a song (wrong notes and all).", "plays a song (wrong notes and all)."),
+        ("the answer is not known.", "the answer is not known."),
+    ],
+)
+def test_what_a_model_says_of_an_answer_is_no_part_of_it(text: str, found: str) -> None:
+    sieve = Sieve(CONTEXT, 1, 1, 12, "text")
+    assert sieve.add(text) == ""
+    assert sieve.endings == [found]
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "is_held"),
+    [
+        ("it is red", "the claim that It is 'red'. So there", True),
+        ("5 m / s", "2.5 m / s", False),
+        ("5 m / s", "-5 m / s to the left", False),
+        ("a + b", "b - a + b", True),
+        ("a + b + c", "a - b - c - d", False),
+        ("a dog", "not a dog", False),
+        ("it is red.", "it is red!", False),
+        ("走下山。", "他不走下山。", True),
+    ],
+)
+def test_no_ending_holds_gold_as_a_whole(gold: str, text: str, is_held: bool) -> None:
+    """`not GOLD` and `GOLD, which is false` were kept as wrong answers."""
+    assert Sieve(Context("What?", "", gold), 1, 1, 20, "text").add(text) == ("holds_gold" if is_held else "")
+
+
+def test_what_is_said_of_gold_stays_at_endings() -> None:
+    sieve = Sieve(Context("What is it?", "", "Option B: both."), 1, 1, 12, "text")
+    sieve.add("Option A: neither.")
+    assert sieve.endings == ["Option A: neither."]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Here:\n\n| # | wrong answer |\n|---|:--:|\n| 1 | **vein** |\n| 2 | E. coli |", ["vein", "E. coli"]),
+        ("| answer | why |\n| --- | --- |\n| vein | no |\n| bone | no |", ["vein", "bone"]),
+        ("| A | vein |\n| B | bone |", ["vein", "bone"]),
+        ("| answer |\n|---|", []),
+        ("|x| + |y|\n|x| - |y|", ["|x| + |y|", "|x| - |y|"]),
+        ("|x|\n|y|", ["|x|", "|y|"]),
+    ],
+)
+def test_rows_of_a_table_are_answers_without_their_pipes(text: str, found: list[str]) -> None:
+    assert endings_in(text, LISTS) == found
 
 
 def test_gold_without_its_quotes_is_no_wrong_ending() -> None:
