@@ -134,8 +134,9 @@ def end(folder: Path) -> None:
 
 
 def _begin(folder: Path, plan: Plan) -> None:
-    """Record who scores; InputError where another scorer has begun. What a class has left in the shards that was edited
-    since is deleted."""
+    """Record who scores; InputError where another scorer has scored a shard. What a class has left in the shards that
+    was edited since is deleted."""
+    done = list((folder / SHARDS).glob("[0-9]*/features.npy"))
     content = {"feature_names": list(plan.names), "features_by": plan.made_by}
     begun = read_json(folder / PLAN) if (folder / PLAN).exists() else {}
     if isinstance(begun.get("features_by"), dict):
@@ -144,12 +145,12 @@ def _begin(folder: Path, plan: Plan) -> None:
         others = differences(was, dict.fromkeys(was) | now)
         if not others:
             return
-        if any(not other.startswith(f"{_SOURCE} ") for other in others):
+        if done and any(not other.startswith(f"{_SOURCE} ") for other in others):
             raise InputError(
                 f"{folder}: its features were begun by a scorer with other {', '.join(others)}. Repeat the first "
                 f"command, or remove {folder / PLAN} to begin anew."
             )
-    for path in (folder / SHARDS).glob("[0-9]*/features.npy"):
+    for path in done:
         remove(path)
     write_json(folder / PLAN, content)
 

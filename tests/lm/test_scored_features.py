@@ -150,6 +150,23 @@ def test_what_another_scorer_began_is_kept_until_it_is_taken_away(tmp_path: Path
     )
 
 
+def test_a_scorer_that_scored_no_shard_stands_in_no_other_s_way(tmp_path: Path) -> None:
+    """Its refusal advised to take another model, and this was refused."""
+    pool = texts_pool(tmp_path / "pool")
+    asked = FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:ReadsLittle")
+    with pytest.raises(InputError, match="take a model that reads more"):
+        features(asked)
+    made = features(replace(asked, scorer="test_scored_features:SomeColumns"))
+    np.testing.assert_allclose(
+        made.gather("features", np.arange(len(made))), slow_table(pool, SomeColumns()), rtol=1e-6
+    )
+
+
+class ReadsLittle(HashScorer):
+    def score(self, contexts: Any, endings: Any) -> Any:
+        raise InputError("row 0: it has 6009 tokens. Leave the row out, or take a model that reads more.")
+
+
 def test_a_model_is_told_by_its_files_and_not_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under another spelling of its path it was another scorer, and what it had scored was removed."""
     texts_pool(tmp_path / "pool")
