@@ -98,6 +98,7 @@ class Vocabulary:
 def build_vocabulary(sentences: Iterable[Sequence[str]], *, min_count: int = 3) -> Vocabulary:
     """The types that occur `min_count` times or more in `sentences` (token lists in their own letter case).
 
+    A capital that may be one of the beginning alone says nothing of a spelling; `I`, `NASA` and `iPhone` have others.
     The paper's vocabulary keeps tokens seen 3 times or more (Zellers et al. 2018, released code).
     """
     counts: Counter[str] = Counter()
@@ -106,7 +107,7 @@ def build_vocabulary(sentences: Iterable[Sequence[str]], *, min_count: int = 3) 
         for position, token in enumerate(sentence):
             lower = token.lower()
             counts[lower] += 1
-            if position and token != lower:
+            if token != lower and (position or token == "I" or token[1:] != lower[1:]):
                 spellings.setdefault(lower, Counter())[token] += 1
     kept = sorted((t for t, c in counts.items() if c >= min_count), key=lambda t: (-counts[t], t))
     tokens = (*SPECIAL_TOKENS, *(t for t in kept if t not in SPECIAL_TOKENS))

@@ -344,6 +344,12 @@ def test_in_one_form_no_word_keeps_a_capital_that_only_gold_gives_it() -> None:
     assert mended.contexts[3].gold == "smiles w3 at Bob."
 
 
+@pytest.mark.parametrize("gold", ["I have no comment.", "thinks that I'm late.", "NASA.", "iPhone.", "I'll see."])
+def test_in_one_form_gold_of_the_context_is_the_gold_candidate(gold: str) -> None:
+    pool = CandidatePool.from_texts([Context("What is it?", "", gold)], [["a dog"]], normalise=True, tagger="none")
+    assert pool.text(0, 0) == pool.contexts[0].gold == gold
+
+
 def test_endings_that_one_form_makes_equal_are_one() -> None:
     context = [Context("A man waits.", "He", "sits down – now.")]
     mended = CandidatePool.from_texts(

@@ -90,3 +90,16 @@ def test_a_damaged_vocabulary_is_refused(tmp_path: Path, content: str) -> None:
 def test_a_missing_vocabulary_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="missing"):
         Vocabulary.load(tmp_path / "v.tsv")
+
+
+def test_a_first_word_shows_its_spelling_where_its_capital_is_not_that_of_the_beginning() -> None:
+    """`I have no comment.` and `NASA.` were shown as `i have no comment.` and `nasa.`"""
+    sentences = [["I", "have"], ["NASA", "."], ["iPhone", "."], ["Dogs", "bark"], ["I"], ["A"]]
+    vocabulary = build_vocabulary(sentences, min_count=1)
+    shown = {vocabulary.text(vocabulary.ids(sentence)) for sentence in sentences}
+    assert shown == {"I have", "NASA.", "iPhone.", "dogs bark", "I", "a"}
+
+
+def test_a_word_i_of_another_language_stays_small() -> None:
+    vocabulary = build_vocabulary([["I", "haven"], ["ned", "i", "vand"], ["op", "i", "en"]], min_count=1)
+    assert vocabulary.text(vocabulary.ids(["ned", "i"])) == "ned i"
