@@ -210,6 +210,16 @@ def _say_joined(path: Path, contexts: Sequence[Context], joined: Joined) -> None
     )
 
 
+_KINDS = (
+    ("id", str, "an id that is no text"),
+    ("video", str, "a video that is no text"),
+    ("source", str, "a source that is no text"),
+    ("fold", int, "a fold that is no whole number"),
+    ("media", dict, "media that are no object"),
+)
+"""The fields that a line may leave out, what they are, and what is said of others."""
+
+
 def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:
     missing = [name for name in ("sent1", "start", "gold") if not isinstance(record.get(name), str)]
     if missing:
@@ -220,9 +230,12 @@ def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:
     values |= {name: normalise_blanks(values[name]) for name in ("sent1", "start", "gold")}
     if not values["gold"]:
         raise InputError(f"{path}: line {number} has an empty gold ending. Drop the line or give it one.")
-    for name, kind in (("id", str), ("video", str), ("source", str), ("fold", int), ("media", dict)):
+    for name in ("id", "video", "source"):
+        if type(values.get(name)) is int:
+            values[name] = str(values[name])
+    for name, kind, said in _KINDS:
         if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
-            raise InputError(f"{path}: line {number} has a {name} that is no {kind.__name__}. Write {name} as one.")
+            raise InputError(f"{path}: line {number} has {said}. Write {name} as one.")
     if not 0 <= values.get("fold", 0) < MOST_FOLDS:
         raise InputError(
             f"{path}: line {number} has fold {str(values['fold'])[:20]}. Number folds from 0, below {MOST_FOLDS:,}."

@@ -44,7 +44,7 @@ def test_media_are_read_from_a_file_of_contexts(tmp_path: Path) -> None:
 def test_media_that_are_no_table_are_refused_with_their_line(tmp_path: Path) -> None:
     record = make_contexts_of(1, n_videos=1)[0].record() | {"media": "kitchen.jpg"}
     (tmp_path / "contexts.jsonl").write_text(json.dumps(record) + "\n")
-    with pytest.raises(InputError, match="line 1 has a media that is no dict"):
+    with pytest.raises(InputError, match="line 1 has media that are no object"):
         read_contexts(tmp_path / "contexts.jsonl")
 
 

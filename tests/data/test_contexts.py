@@ -385,15 +385,22 @@ def test_contexts_without_folds_are_dealt_into_some_by_video(tmp_path: Path) -> 
     assert all(len({c.fold for c in contexts if c.video == video}) == 1 for video in {c.video for c in contexts})
 
 
+def test_whole_numbers_are_names_as_they_are_in_tables(tmp_path: Path) -> None:
+    """`pool` took the same lines."""
+    first, second = read_contexts(lines(tmp_path, *(MINIMAL | {"id": i, "video": 7, "source": 1} for i in (0, 12))))
+    assert (first.id, second.id, second.video, second.source) == ("0", "12", "7", "1")
+
+
 REFUSED = [
     (MINIMAL | {"gold": "  "}, "line 2 has an empty gold"),
     ({"sent1": "A.", "start": "He"}, "line 2 has no text under gold"),
     ({"sent1": None, "start": 3, "gold": "runs."}, "line 2 has no text under sent1, start"),
-    (MINIMAL | {"fold": "0"}, "line 2 has a fold"),
     (MINIMAL | {"fold": True}, "line 2 has a fold"),
     (MINIMAL | {"fold": -1}, "line 2 has fold -1"),
-    (MINIMAL | {"id": 7}, "line 2 has a id"),
-    (MINIMAL | {"video": None}, "line 2 has a video"),
+    (MINIMAL | {"fold": "0"}, "line 2 has a fold that is no whole number"),
+    (MINIMAL | {"id": 7.5}, r"line 2 has an id that is no text\. Write id as one"),
+    (MINIMAL | {"id": True}, "line 2 has an id that is no text"),
+    (MINIMAL | {"video": None}, "line 2 has a video that is no text"),
 ]
 
 
