@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
+import numpy as np
+
 from swag_af.af.loop import filter_pool, name_apart
 from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
@@ -10,6 +12,7 @@ from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import several, takes_options
 from swag_af.data.own_code import said_of
+from swag_af.data.pool.assignments import check_enough
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
@@ -28,6 +31,7 @@ def run_filter(options: FilterOptions) -> Run:
     af = with_policy(options.af, options.policy)
     audit_names = _audit_names(options, pool)
     phases = _phases(options, pool)
+    _check_enough(pool, af)
     _warn_of_rows_without_spares(pool, af)
     _warn_of_recycled_golds(pool, by_context=af.split_by == "context")
     _warn_of_folds_that_stay(af)
@@ -98,10 +102,16 @@ def _unseen_rule(
     return rule
 
 
+def _check_enough(pool: CandidatePool, af: AFOptions) -> None:
+    """Raise, before any warning of few negatives, what the loop does where a row has too few."""
+    is_guarded = "flagged" in pool.tables and not af.ignore_guard
+    check_enough(pool.counts, 1 + af.n_negatives, pool.flagged(np.arange(len(pool))) if is_guarded else None)
+
+
 def _warn_of_rows_without_spares(pool: CandidatePool, af: AFOptions) -> None:
     """One line on standard error when rows have no negative left that could replace an assigned one."""
     n_negatives, available = af.n_negatives, pool.counts if af.ignore_guard else pool.n_eligible
-    n = int((available == 1 + n_negatives).sum())  # fewer is an error, raised before any work
+    n = int((available == 1 + n_negatives).sum())  # fewer is an error, raised before
     if n:
         which = (
             "no row of the pool has"

@@ -1081,6 +1081,17 @@ def test_a_run_that_cannot_swap_says_so_before_it_begins(
     assert "Warning: 4 of 12 rows have no negative beyond the 3 assigned" in capsys.readouterr().err
 
 
+def test_rows_with_too_few_negatives_are_refused_and_not_warned_of(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, fake_filters: None
+) -> None:
+    short = pool_of_negatives(tmp_path / "short", *[3] * 8, *[2] * 4)
+    with pytest.raises(SystemExit):
+        main(["filter", str(short), "--out", str(tmp_path / "a"), "--n-negatives", "3", "--schedule", "hash:1"])
+    said = capsys.readouterr().err
+    assert "4 of 12 rows have fewer than 3 negatives" in said
+    assert "Warning" not in said
+
+
 @pytest.mark.parametrize("splits", ["fresh", "fixed"])
 def test_where_folds_stay_filter_says_what_its_accuracy_is_not(
     capsys: pytest.CaptureFixture[str], pool_folder: Path, tmp_path: Path, splits: str
