@@ -105,22 +105,34 @@ class EndpointGenerator:
         def first(context: Context) -> Request:
             return next(iter(asking.requests(context, n_negatives, n_texts, seed=seed, draw=0)))
 
+        rejected = Counter[str]()
+
         def kept_of(answers: Mapping[int, Answer]) -> float:
-            return self._kept_share(sampled, answers, asking, n_negatives)
+            return self._kept_share(sampled, answers, asking, n_negatives, rejected)
 
         sampled = spread(contexts, _DRY_CONTEXTS)
         n_requests = len(list(asking.requests(contexts[0], n_negatives, n_texts, seed=seed, draw=0))) * len(contexts)
         length = fmean(len(str(first(context).body)) for context in spread(contexts, _DRY_LENGTHS))
-        return forecast_lines(forecast(endpoint, list(map(first, sampled)), n_requests, length=length, kept_of=kept_of))
+        found = forecast(endpoint, list(map(first, sampled)), n_requests, length=length, kept_of=kept_of)
+        why = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in rejected.most_common())
+        in_vain = [f"Warning: nothing of these can be kept ({why})."] if rejected.total() and not found.kept else []
+        return [*forecast_lines(found), *in_vain]
 
     def _kept_share(
-        self, contexts: Sequence[Context], answers: Mapping[int, Answer], asking: Asking, n_negatives: int
+        self,
+        contexts: Sequence[Context],
+        answers: Mapping[int, Answer],
+        asking: Asking,
+        n_negatives: int,
+        rejected: Counter[str],
     ) -> float:
-        """The share of the endings in `answers`, one to each of `contexts`, that can be kept; 1 of none."""
+        """The share of the endings in `answers`, one to each of `contexts`, that can be kept; 1 of none. Others are
+        counted by reason in `rejected`."""
         n_kept = n_wanted = 0
         for position, context in enumerate(contexts):
             work = _Work(position, self._sieve(context, n_negatives, asking.prompt.ends), {0: answers[position]}, 1)
             work.take(asking, self.max_draws)
+            rejected.update(work.sieve.rejected)
             n_kept += len(work.sieve.endings)
             n_wanted += min(work.n_asked, n_negatives)
         return n_kept / n_wanted if n_wanted else 1.0

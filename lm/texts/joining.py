@@ -45,6 +45,7 @@ def join(job: Job, journal: Journal) -> None:
     maker = RowMaker(normalise=job.options.text.normalise, min_negatives=job.options.n_negatives)
     spool.read(_rows(job, journal, maker, counts))
     if not spool.n_rows:
+        remove(spool.folder)
         raise nothing_left(job, counts.drops, counts)
     known = spool.known(job.tagger)
     entries = write_shards(out, spool, known, lambda contexts, _: contexts)

@@ -249,6 +249,7 @@ def test_a_forecast_knows_of_long_contexts_that_come_last() -> None:
     once = sum(rest + len(one.sent1) for one in contexts)
     assert said == pytest.approx(8 * once, rel=0.02), "where nothing can be kept others are asked for"
     assert lines[2] == "reckoned in: 0% of what these gave could be kept, and each took 1.0 tries"
+    assert lines[-1] == "Warning: nothing of these can be kept (8 nothing found)."
 
 
 def test_a_forecast_reckons_with_what_cannot_be_kept_and_with_tries_again() -> None:

@@ -486,6 +486,7 @@ def test_where_nothing_comes_it_is_said_why_and_what_may_help(
     with pytest.raises(ExhaustedError) as raised:
         generate(options)
     kept = f", with another --out: {options.out} keeps the answers that were asked for."
+    assert not (options.out / ".blocks").exists()
     assert str(raised.value).endswith(said + (kept if is_paid else f", and remove {options.out}."))
 
 
