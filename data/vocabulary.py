@@ -32,7 +32,7 @@ class Vocabulary:
     counts: np.ndarray
     """(V,) int64: occurrences in the texts it was built from; 0 for the special tokens."""
     spellings: tuple[str, ...]
-    """The commonest spelling inside a sentence."""
+    """The commonest spelling, but for capitals that the beginning of a sentence may have given."""
     tags: np.ndarray | None = None
     """(V,) uint8 codes of `swag_af.data.tags.TAGS`: the tag of the word type, out of context."""
 
