@@ -5,15 +5,19 @@
     python benchmarks/splits.py POOL --out runs/fixed --json               # the table, and one line of JSON
     python benchmarks/splits.py POOL --out runs/bf16 --loops fresh again bf16 fixed-bf16   # what rounding does
     python benchmarks/splits.py POOL --out runs/few --loops fresh again half-out most-out few-fitted   # smaller fits
+    python benchmarks/splits.py POOL --out runs/few --loops fresh again larger rounds   # fewer fits, larger steps
 
 The contexts of POOL are dealt by whole groups into parts of about --contexts; the first --seeds parts are pools of
 their own, each filtered with a seed of its own and from one random start by two loops or more: `fresh` (the paper's: a
 fresh split and a fresh fit in every iteration), `fixed` (`--splits fixed`), and both with the products of fits in bf16,
 `bf16` and `fixed-bf16`. `half-out` and `most-out` hold out a half and four fifths of the contexts, which they
-re-assign, and fit on fewer; `few-fitted` holds out a fifth and fits on another. `again` is `fresh` by another seed, so
-from another random start: what chance does. All are audited after as many iterations as `fresh`, and with --more
-`fixed` once again after so many more of its last filter (`longer`: choose them so that it takes the CPU seconds of
-`fresh`).
+re-assign, and fit on fewer; `few-fitted` holds out a fifth and fits on another. `larger` has a quarter of the
+iterations of each phase, in which four times as many of a context's distractors may leave (`--n-easy 8`); `rounds`
+likewise, but whole rounds in which each context is held out once (`--splits rounds`); `brief`, which is no loop but
+`fresh` as it was then, a quarter of the iterations of the last phase. `again` is `fresh` by another seed,
+so from another random start: what chance does. All others are audited after as many iterations as `fresh`, and with
+--more `fixed` once again after so many more of its last filter (`longer`: choose them so that it takes the CPU seconds
+of `fresh`).
 
 Fresh filters then audit the questions of all parts together, over the same folds of whole groups, so that loops are
 compared context by context. Two intervals stand behind each difference: over contexts, clustered in groups, and, of
@@ -26,11 +30,13 @@ import argparse
 import json
 import time
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from swag_af.af.fitting import n_folds
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import audit_columns
@@ -51,8 +57,14 @@ LOOPS: dict[str, dict[str, Any]] = {
     "half-out": {"test_share": 0.5},
     "most-out": {"test_share": 0.8},
     "few-fitted": {},
+    "larger": {"n_easy": 8},
+    "rounds": {"splits": "rounds", "n_easy": 8},
 }
 """What the options of each loop have other than `fresh`, as far as they do not depend on the part."""
+
+
+A_ROUND = n_folds(AFOptions().test_share)
+"""Iterations in which `rounds` holds each context out once."""
 
 
 def parts_of(pool: CandidatePool, n_contexts: int, n_parts: int) -> list[np.ndarray]:
@@ -61,10 +73,24 @@ def parts_of(pool: CandidatePool, n_contexts: int, n_parts: int) -> list[np.ndar
     return [np.flatnonzero(dealt == part) for part in range(n_parts)]
 
 
+def quarter(n: int) -> int:
+    """A quarter of `n` iterations, one at least."""
+    return max(1, round(n / 4))
+
+
+def sizes_of(loop: str, schedule: str) -> list[int]:
+    """Iterations of each phase of a loop."""
+    sizes = [n for _, n in parse_schedule(schedule)]
+    if loop == "rounds":
+        return [A_ROUND * ceil(n / (4 * A_ROUND)) for n in sizes]
+    return [quarter(n) for n in sizes] if loop == "larger" else sizes
+
+
 def filter_part(path: Path, loop: str, schedule: str, more: int, seed: int) -> Run:
     """The finished run of a part by a loop; `more` iterations of the last filter for `fixed` alone."""
     rounded = {"precision": "bfloat16"} if loop.endswith("bf16") else {}
-    phases = [(make_filter(name, device="cpu", **rounded), n) for name, n in parse_schedule(schedule)]
+    filters = [make_filter(name, device="cpu", **rounded) for name, _ in parse_schedule(schedule)]
+    phases = list(zip(filters, sizes_of(loop, schedule), strict=True))
     total = sum(n for _, n in phases) + (more if loop == "fixed" else 0)
     pool = CandidatePool.open(path / "pool")
     options = AFOptions(iterations=total, seed=seed + (100 if loop == "again" else 0), **LOOPS[loop])
@@ -85,28 +111,31 @@ def filter_part(path: Path, loop: str, schedule: str, more: int, seed: int) -> R
     return filter_pool(pool, phases, options, out=out, after_iteration=note)
 
 
-def sets_of(out: Path, parts: list[np.ndarray], loops: list[str], n: int) -> dict[str, np.ndarray]:
-    """By name, (rows of all parts, A) the questions before any loop, after `n` iterations of each, and after all."""
+def sets_of(out: Path, parts: list[np.ndarray], loops: list[str], sizes: list[int]) -> dict[str, np.ndarray]:
+    """By name, (rows of all parts, A) the questions before any loop, after the iterations of each that the phases of
+    `sizes` have, or all where it has fewer, and after all of those that have more."""
+    n = sum(sizes)
     made: dict[str, list[np.ndarray]] = {}
     for number in range(len(parts)):
         for loop in loops:
             run = open_run(out / f"part{number}" / loop)
             if loop == "fresh":
                 made.setdefault("start", []).append(run.assignment(0))
-            made.setdefault(loop, []).append(run.assignment(n))
+                made.setdefault("brief", []).append(run.assignment(n - sizes[-1] + quarter(sizes[-1])))
+            made.setdefault(loop, []).append(run.assignment(min(n, run.n_finished)))
             if run.n_finished > n:
                 made.setdefault("longer", []).append(run.assignment())
     return {name: np.concatenate(of_parts) for name, of_parts in made.items()}
 
 
 def audit(
-    pool: CandidatePool, out: Path, parts: list[np.ndarray], n: int, options: argparse.Namespace
+    pool: CandidatePool, out: Path, parts: list[np.ndarray], sizes: list[int], options: argparse.Namespace
 ) -> dict[str, list[float]]:
     """Hits (rows of all parts,) of every audit of every set, a mean over the audits' seeds; kept in `audits.json`."""
     path, rows = out / "audits.json", np.concatenate(parts)
     kept = read_json(path) if path.exists() else {}
     groups = np.unique(pool.groups[rows], return_inverse=True)[1]
-    sets = sets_of(out, parts, options.loops, n)
+    sets = sets_of(out, parts, options.loops, sizes)
     with progress("audit", len(sets) * len(options.filters), "audits") as advance:
         for name in options.filters:
             for label, columns in sets.items():
@@ -144,10 +173,10 @@ def compared(hits: dict[str, list[float]], groups: np.ndarray, part: np.ndarray)
 
 def seconds_of(out: Path, n_parts: int, loops: list[str], schedule: str) -> dict[str, dict[str, float]]:
     """By loop: CPU seconds a run of the schedule and in all; an iteration of the last phase, first turns and later."""
-    sizes = [n for _, n in parse_schedule(schedule)]
-    first, total = sum(sizes[:-1]) + 1, sum(sizes)
     made: dict[str, dict[str, float]] = {}
     for loop in loops:
+        sizes = sizes_of(loop, schedule)
+        first, total = sum(sizes[:-1]) + 1, sum(sizes)
         lines = [line for i in range(n_parts) for _, line in read_jsonl(out / f"part{i}" / loop / "cpu.jsonl")]
         at = np.array([line["iteration"] for line in lines])
         cpu = np.array([line["cpu_seconds"] for line in lines])
@@ -156,9 +185,10 @@ def seconds_of(out: Path, n_parts: int, loops: list[str], schedule: str) -> dict
             "run": cpu[at <= total].sum() / n_parts,
             "all": cpu.sum() / n_parts,
             "first_turns": cpu[(at >= first) & ~later].mean(),
-            "later_turns": cpu[later].mean(),
-            "losses_later": float(np.mean([len(lines[i]["losses"]) for i in np.flatnonzero(later)])),
         }
+        if later.any():
+            n_losses = [len(lines[i]["losses"]) for i in np.flatnonzero(later)]
+            made[loop] |= {"later_turns": cpu[later].mean(), "losses_later": float(np.mean(n_losses))}
     return made
 
 
@@ -192,8 +222,8 @@ def main() -> None:
 
 def tell(pool: CandidatePool, parts: list[np.ndarray], options: argparse.Namespace) -> None:
     """Audit all sets, print the table, and with --json one line."""
-    n = sum(count for _, count in parse_schedule(options.schedule))
-    hits = audit(pool, options.out, parts, n, options)
+    sizes = sizes_of("fresh", options.schedule)
+    hits = audit(pool, options.out, parts, sizes, options)
     groups = np.unique(pool.groups[np.concatenate(parts)], return_inverse=True)[1]
     part = np.repeat(np.arange(len(parts)), [len(rows) for rows in parts])
     found, seconds = compared(hits, groups, part), seconds_of(options.out, len(parts), options.loops, options.schedule)

@@ -1,8 +1,9 @@
 """How each iteration comes by its split and its fitted filter: both anew, as in the paper, or folds and filters kept.
 
 With fresh splits every iteration draws who is held out and fits a filter from scratch (Zellers et al. 2018,
-Algorithm 1). With fixed ones the groups are dealt into folds once. A fold has a filter of its own, which learns on from
-where it was when the fold's turn comes again: it has never been fitted on its fold's rows, under any assignment.
+Algorithm 1). In rounds the groups are dealt into folds, of which each is held out once before they are dealt anew; fits
+are from scratch. With fixed ones they are dealt once. A fold has a filter of its own, which learns on from where it was
+when the fold's turn comes again: it has never been fitted on its fold's rows, under any assignment.
 """
 
 import re
@@ -57,10 +58,13 @@ class FreshFitting:
         self.pool, self.schedule, self.groups, self.n_test, self.most = pool, schedule, groups, n_test, most
 
     def split(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        train, test = hold_out(self.groups, self.n_test, rng=rng)
+        train, test = self._draw(iteration, rng)
         if self.most is not None and self.most < len(train):
             train = np.sort(rng.choice(train, self.most, replace=False))
         return train, test
+
+    def _draw(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        return hold_out(self.groups, self.n_test, rng=rng)
 
     def fit(self, iteration: int, train: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> Filter:
         filter = filter_of(self.schedule, iteration)
@@ -75,6 +79,29 @@ class FreshFitting:
 
     def tidy(self, iteration: int) -> None:
         """Nothing was kept."""
+
+
+class RoundFitting(FreshFitting):
+    """Splits without replacement: in a round of `n_folds` iterations each row is held out once, and the next round
+    deals whole groups anew. A fresh fit in every iteration."""
+
+    def __init__(
+        self,
+        pool: CandidatePool,
+        schedule: Sequence[Filter],
+        groups: np.ndarray,
+        test_share: float,
+        most: int | None = None,
+        *,
+        seed: int,
+    ):
+        super().__init__(pool, schedule, groups, round(test_share * len(groups)), most)
+        self.test_share, self.seed = test_share, seed
+
+    def _draw(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        n_round, fold = divmod(iteration - 1, n_folds(self.test_share))
+        held = dealt_folds(self.groups, self.test_share, seed=self.seed, n_round=n_round) == fold
+        return np.flatnonzero(~held), np.flatnonzero(held)
 
 
 class FixedFitting:
@@ -167,19 +194,20 @@ def filter_of(schedule: Sequence[Filter], iteration: int) -> Filter:
 
 
 def n_folds(test_share: float) -> int:
-    """How many folds stay."""
+    """How many folds there are where they are dealt."""
     return round(1 / test_share)
 
 
-def fixed_folds(groups: np.ndarray, test_share: float, *, seed: int) -> np.ndarray:
-    """(N,) the fold of each row, whole `groups` (N,) together, `1 / test_share` of them."""
+def dealt_folds(groups: np.ndarray, test_share: float, *, seed: int, n_round: int = 0) -> np.ndarray:
+    """(N,) the fold of each row, whole `groups` (N,) together, `1 / test_share` of them; those that stay are of round
+    0."""
     n, n_groups = n_folds(test_share), int(groups.max()) + 1
     if abs(n * test_share - 1) > 0.01 or not 2 <= n <= n_groups:
         raise InputError(
-            f"--splits of folds that stay, with --test-share {test_share:g}: {n_groups} groups cannot be dealt into "
-            f"{1 / test_share:g} folds. Take a share that is one over a whole number, such as 0.2."
+            f"--splits rounds, fixed, together, with --test-share {test_share:g}: {n_groups} groups cannot be dealt "
+            f"into {1 / test_share:g} folds. Take a share that is one over a whole number, such as 0.2."
         )
-    return deal(groups, n, rng=np.random.default_rng((seed, 0, 1)))
+    return deal(groups, n, rng=np.random.default_rng((seed, 0, 1, n_round) if n_round else (seed, 0, 1)))
 
 
 def check_lasting(schedule: Sequence[Filter]) -> None:

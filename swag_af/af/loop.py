@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swag_af.af.fitting import check_lasting, fixed_folds
+from swag_af.af.fitting import check_lasting, dealt_folds
 from swag_af.af.options import AFOptions
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, as_path, check_kind
@@ -168,9 +168,10 @@ def _rules(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: 
     check_enough(pool.counts, 1 + options.n_negatives, rules.flagged)
     check_split(rules.groups, rules.n_test, options.test_share)
     prepare({name: one for name, one, _ in phases}.values(), pool)
-    if options.splits != "fresh":
+    if options.goes_on:
         check_lasting([one for _, one, _ in phases])
-        fixed_folds(rules.groups, options.test_share, seed=options.seed)
+    if options.splits != "fresh":
+        dealt_folds(rules.groups, options.test_share, seed=options.seed)
     return rules
 
 

@@ -30,11 +30,12 @@ class AFOptions(Options):
     """Share of the contexts held out, measured and re-assigned in each iteration."""
     split_by: Literal["video", "context"] = "video"
     """Hold out whole videos, or single contexts as the paper does."""
-    splits: Literal["fresh", "fixed", "together"] = "fresh"
-    """fresh: another share is held out in every iteration, and a filter fitted from scratch, as in the paper. fixed:
-    1 / --test-share folds are held out in turn; each keeps a filter of its own, which learns on for one epoch when its
-    turn comes again. together: as fixed, but all folds of a round are fitted on the same assignment, so --workers fit
-    them in parallel. Both take a fraction of the time, and make other questions (docs/PERFORMANCE.md, Fixed splits)."""
+    splits: Literal["fresh", "rounds", "fixed", "together"] = "fresh"
+    """fresh: another share is held out in every iteration, and a filter fitted from scratch, as in the paper. rounds:
+    likewise, but in each round of 1 / --test-share iterations every context is held out once. fixed: so many folds are
+    held out in turn; each keeps a filter of its own, which learns on for one epoch when its turn comes again. together:
+    as fixed, but all folds of a round are fitted on the same assignment, so --workers fit them in parallel. The last
+    two take a fraction of the time, and make other questions (docs/PERFORMANCE.md, Fixed splits)."""
     most_fitted: int | None = None
     """Contexts that a fit learns from, at most, drawn anew in each iteration from those that are not held out. Not
     given: all of them, which at a million contexts takes hours an iteration (docs/SCALE.md)."""
@@ -50,6 +51,11 @@ class AFOptions(Options):
     ignore_guard: bool = False
     """Let candidates enter that `swag-af guard` has flagged."""
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether filters learn on from iteration to iteration."""
+        return self.splits in ("fixed", "together")
+
     def __post_init__(self) -> None:
         super().__post_init__()
         check_faults(
@@ -63,8 +69,8 @@ class AFOptions(Options):
                     f"--most-fitted {self.most_fitted}: at least 2",
                 ),
                 (
-                    self.most_fitted is not None and self.splits != "fresh",
-                    "--most-fitted is for --splits fresh: a filter that learns on needs the same contexts again",
+                    self.most_fitted is not None and self.goes_on,
+                    f"--most-fitted: not with --splits {self.splits}, whose filters need the same contexts again",
                 ),
                 (self.until is not None and self.until < 0, f"--until {self.until}: not below 0"),
                 (self.window < 1, f"--window {self.window}: at least 1"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.af.fitting import Fitting, FixedFitting, FreshFitting, fixed_folds, n_folds
+from swag_af.af.fitting import Fitting, FixedFitting, FreshFitting, RoundFitting, dealt_folds, n_folds
 from swag_af.af.measures import accuracy, peak_memory_gb, scores_by_head
 from swag_af.af.options import AFOptions
 from swag_af.af.replacement import Draws, Policy, Replacements, replace
@@ -85,7 +85,10 @@ class Rules:
         """How iterations come by split and filter; `path` is the run's folder."""
         if self.options.splits == "fresh":
             return FreshFitting(pool, self.schedule, self.groups, self.n_test, self.options.most_fitted)
-        folds = fixed_folds(self.groups, self.options.test_share, seed=self.options.seed)
+        share, seed = self.options.test_share, self.options.seed
+        if self.options.splits == "rounds":
+            return RoundFitting(pool, self.schedule, self.groups, share, self.options.most_fitted, seed=seed)
+        folds = dealt_folds(self.groups, share, seed=seed)
         return FixedFitting(pool, self.schedule, folds, path)
 
     def do(self, pool: CandidatePool, fitting: Fitting, turn: Turn, score: ScoreBy = score_here) -> Outcome:

@@ -147,7 +147,7 @@ def _warn_of_recycled_golds(pool: CandidatePool, *, by_context: bool) -> None:
 
 def _warn_of_folds_that_stay(af: AFOptions) -> None:
     """One line on standard error where the run's own accuracy is no measure of its questions."""
-    if af.splits != "fresh":
+    if af.goes_on:
         note(
             f"--splits {af.splits}: each fold's endings are chosen again and again against one filter that learns on; "
             "accuracies told here can fall below chance, and do not say how hard the questions are. The audits do."

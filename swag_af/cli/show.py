@@ -301,7 +301,8 @@ def _filtered_lines(run: Run, manifest: Mapping[str, Any]) -> list[str]:
         f"{run.n_finished} of {several(manifest['n_planned'], 'iteration')} finished ({phases}), "
         f"pool {manifest['pool']}",
         f"{several(len(run.pool), 'context')}, {several(run.start.shape[1] - 1, 'negative')} assigned each, "
-        f"rule {used['rule']}, pick {used['pick']}",
+        f"{used['n_easy']} replaced at most, splits {used.get('splits', 'fresh')}, rule {used['rule']}, "
+        f"pick {used['pick']}",
         "",
         *([*run_lines(run), ""] if run.log else []),
     ]

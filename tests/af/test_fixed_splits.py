@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from killed import KilledError, break_after
 
-from swag_af.af.fitting import WARM, fixed_folds
+from swag_af.af.fitting import WARM, dealt_folds
 from swag_af.af.loop import FREE, filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions
@@ -71,7 +71,7 @@ def test_a_filter_was_never_fitted_on_what_it_scores(pool: CandidatePool) -> Non
 
 
 def test_folds_are_whole_groups_and_take_turns(pool: CandidatePool) -> None:
-    folds = fixed_folds(pool.groups, 0.2, seed=3)
+    folds = dealt_folds(pool.groups, 0.2, seed=3)
     assert len(np.unique(folds)) == 5
     assert all(len(set(folds[pool.groups == group])) == 1 for group in np.unique(pool.groups))
     run = filter_pool(pool, FitsAnew(), AFOptions(iterations=5, n_negatives=3, splits="fixed", seed=3))

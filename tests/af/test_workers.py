@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from killed import KilledError, break_after
 
 from swag_af.af import workers as af_workers
-from swag_af.af.fitting import fixed_folds
+from swag_af.af.fitting import dealt_folds
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.af.replacement import Draws, Policy, replace_row
@@ -62,7 +62,7 @@ def slow_twin(pool: CandidatePool, options: AFOptions) -> np.ndarray:
     """(N, A) the last assignment: every fold of a round row by row, all candidates scored, then all changes at once."""
     rng = np.random.default_rng((options.seed, 0))
     after = random_assignment(pool.counts, 1 + options.n_negatives, rng=rng)
-    folds = fixed_folds(pool.groups, options.test_share, seed=options.seed)
+    folds = dealt_folds(pool.groups, options.test_share, seed=options.seed)
     n_folds, policy = len(np.unique(folds)), Policy(options.n_easy, options.rule)
     for iteration in range(1, 1 + int(options.iterations or 0)):
         fold = (iteration - 1) % n_folds

@@ -893,6 +893,7 @@ def test_a_run_is_shown_finished_or_not(
 ) -> None:
     out = shown(capsys, small_run)
     assert "2 of 2 iterations finished" in out
+    assert "2 replaced at most, splits fresh, rule paper, pick random" in out
     assert "chance is 0.200" in out
     assert f"Next: swag-af release {small_run}" in out
     monkeypatch.setattr(np, "save", full)
