@@ -56,8 +56,9 @@ def normalise(text: str) -> str:
     invisible characters and runs of blanks: `x != y` is neither `x! = y` nor a sentence.
     """
     text = normalise_blanks(_without_unseen(_REFERENCE.sub(lambda found: html.unescape(found[0]), text)))
+    text = unicodedata.normalize("NFC", text)
     if has_signs(text):
-        return unicodedata.normalize("NFC", text)
+        return text
     text = _with_plain_characters(text)
     text = _BRACKET.sub(lambda found: _BRACKETS[found[0].upper()], text)
     text = detokenize(tokenize(_without_shouting(normalise_blanks(text))))
