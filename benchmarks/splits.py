@@ -14,10 +14,10 @@ fresh split and a fresh fit in every iteration), `fixed` (`--splits fixed`), and
 re-assign, and fit on fewer; `few-fitted` holds out a fifth and fits on another. `larger` has a quarter of the
 iterations of each phase, in which four times as many of a context's distractors may leave (`--n-easy 8`); `rounds`
 likewise, but whole rounds in which each context is held out once (`--splits rounds`); `brief`, which is no loop but
-`fresh` as it was then, a quarter of the iterations of the last phase. `again` is `fresh` by another seed,
-so from another random start: what chance does. All others are audited after as many iterations as `fresh`, and with
---more `fixed` once again after so many more of its last filter (`longer`: choose them so that it takes the CPU seconds
-of `fresh`).
+`fresh` as it was after a quarter of the iterations of its last phase. `again` is `fresh` by another seed, so from
+another random start: what chance does. All others are audited after as many iterations as `fresh`, and with --more
+`fixed` once again after so many more of its last filter (`longer`: choose them so that it takes the CPU seconds of
+`fresh`).
 
 Fresh filters then audit the questions of all parts together, over the same folds of whole groups, so that loops are
 compared context by context. Two intervals stand behind each difference: over contexts, clustered in groups, and, of

@@ -230,10 +230,9 @@ def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:
     values |= {name: normalise_blanks(values[name]) for name in ("sent1", "start", "gold")}
     if not values["gold"]:
         raise InputError(f"{path}: line {number} has an empty gold ending. Drop the line or give it one.")
-    for name in ("id", "video", "source"):
-        if type(values.get(name)) is int:
-            values[name] = str(values[name])
     for name, kind, said in _KINDS:
+        if kind is str and type(values.get(name)) is int:
+            values[name] = str(values[name])
         if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
             raise InputError(f"{path}: line {number} has {said}. Write {name} as one.")
     if not 0 <= values.get("fold", 0) < MOST_FOLDS:

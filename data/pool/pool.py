@@ -220,6 +220,12 @@ class CandidatePool:
             return np.zeros((len(rows), self.n_candidates), bool)
         return self.gather("flagged", rows)
 
+    def kept_out(self, *, ignore_guard: bool) -> np.ndarray | None:
+        """(N, K) whether each candidate may be in no assignment; None where no guard is asked, or has been there."""
+        if ignore_guard or "flagged" not in self.tables:
+            return None
+        return self.flagged(np.arange(self.n_rows))
+
     @cached_property
     def n_eligible(self) -> np.ndarray:
         """(N,) candidates of each row that an assignment may have, gold included. Read-only."""

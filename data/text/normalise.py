@@ -78,7 +78,6 @@ def _with_plain_characters(text: str) -> str:
         for apart, together in _AM.items():
             text = text.replace(apart, together)
         text = _NARROW.sub(lambda found: found[0].translate(_WIDE), text)
-        text = _without_unseen(text)
     return _SINGLE_QUOTED.sub(r'"\1"', _DASH.sub(" - ", text))
 
 

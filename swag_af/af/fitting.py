@@ -7,7 +7,7 @@ when the fold's turn comes again: it has never been fitted on its fold's rows, u
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -44,27 +44,38 @@ class Fitting(Protocol):
         """Remove what is no longer needed, once the iteration is finished."""
 
 
-class FreshFitting:
-    """A fresh split and a fresh fit in every iteration, on `most` rows at most."""
+Draw = Callable[[int, np.random.Generator], tuple[np.ndarray, np.ndarray]]
+"""`draw(iteration, rng)`: rows to fit on and rows held out, both ascending."""
 
-    def __init__(
-        self,
-        pool: CandidatePool,
-        schedule: Sequence[Filter],
-        groups: np.ndarray,
-        n_test: int,
-        most: int | None = None,
-    ):
-        self.pool, self.schedule, self.groups, self.n_test, self.most = pool, schedule, groups, n_test, most
+
+def drawn_apart(groups: np.ndarray, n_test: int) -> Draw:
+    """Each split by itself: about `n_test` rows held out, whole `groups` (N,) together."""
+    return lambda iteration, rng: hold_out(groups, n_test, rng=rng)
+
+
+def drawn_in_rounds(groups: np.ndarray, test_share: float, *, seed: int) -> Draw:
+    """Splits without replacement: in a round of `n_folds` iterations each row is held out once, and the next round
+    deals whole `groups` (N,) anew."""
+
+    def draw(iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        n_round, fold = divmod(iteration - 1, n_folds(test_share))
+        held = dealt_folds(groups, test_share, seed=seed, n_round=n_round) == fold
+        return np.flatnonzero(~held), np.flatnonzero(held)
+
+    return draw
+
+
+class FreshFitting:
+    """A fresh fit in every iteration, on `most` rows at most of those that `draw` does not hold out."""
+
+    def __init__(self, pool: CandidatePool, schedule: Sequence[Filter], draw: Draw, most: int | None = None):
+        self.pool, self.schedule, self.draw, self.most = pool, schedule, draw, most
 
     def split(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        train, test = self._draw(iteration, rng)
+        train, test = self.draw(iteration, rng)
         if self.most is not None and self.most < len(train):
             train = np.sort(rng.choice(train, self.most, replace=False))
         return train, test
-
-    def _draw(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        return hold_out(self.groups, self.n_test, rng=rng)
 
     def fit(self, iteration: int, train: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> Filter:
         filter = filter_of(self.schedule, iteration)
@@ -79,29 +90,6 @@ class FreshFitting:
 
     def tidy(self, iteration: int) -> None:
         """Nothing was kept."""
-
-
-class RoundFitting(FreshFitting):
-    """Splits without replacement: in a round of `n_folds` iterations each row is held out once, and the next round
-    deals whole groups anew. A fresh fit in every iteration."""
-
-    def __init__(
-        self,
-        pool: CandidatePool,
-        schedule: Sequence[Filter],
-        groups: np.ndarray,
-        test_share: float,
-        most: int | None = None,
-        *,
-        seed: int,
-    ):
-        super().__init__(pool, schedule, groups, round(test_share * len(groups)), most)
-        self.test_share, self.seed = test_share, seed
-
-    def _draw(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        n_round, fold = divmod(iteration - 1, n_folds(self.test_share))
-        held = dealt_folds(self.groups, self.test_share, seed=self.seed, n_round=n_round) == fold
-        return np.flatnonzero(~held), np.flatnonzero(held)
 
 
 class FixedFitting:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.af.fitting import Fitting, FixedFitting, FreshFitting, RoundFitting, dealt_folds, n_folds
+from swag_af.af.fitting import Fitting, FixedFitting, FreshFitting, dealt_folds, drawn_apart, drawn_in_rounds, n_folds
 from swag_af.af.measures import accuracy, peak_memory_gb, scores_by_head
 from swag_af.af.options import AFOptions
 from swag_af.af.replacement import Draws, Policy, Replacements, replace
@@ -71,8 +71,7 @@ class Rules:
     @classmethod
     def of(cls, pool: CandidatePool, schedule: list[Filter], options: AFOptions) -> "Rules":
         """The rules of a run of `options` on `pool`."""
-        is_guarded = "flagged" in pool.tables and not options.ignore_guard
-        flagged = pool.flagged(np.arange(len(pool))) if is_guarded else None
+        flagged = pool.kept_out(ignore_guard=options.ignore_guard)
         groups = pool.groups if options.split_by == "video" else np.arange(len(pool))
         return cls(schedule, groups, round(options.test_share * len(pool)), options, flagged)
 
@@ -83,13 +82,12 @@ class Rules:
 
     def fitting(self, pool: CandidatePool, path: Path | None) -> Fitting:
         """How iterations come by split and filter; `path` is the run's folder."""
-        if self.options.splits == "fresh":
-            return FreshFitting(pool, self.schedule, self.groups, self.n_test, self.options.most_fitted)
         share, seed = self.options.test_share, self.options.seed
-        if self.options.splits == "rounds":
-            return RoundFitting(pool, self.schedule, self.groups, share, self.options.most_fitted, seed=seed)
-        folds = dealt_folds(self.groups, share, seed=seed)
-        return FixedFitting(pool, self.schedule, folds, path)
+        if self.options.goes_on:
+            return FixedFitting(pool, self.schedule, dealt_folds(self.groups, share, seed=seed), path)
+        is_apart = self.options.splits == "fresh"
+        draw = drawn_apart(self.groups, self.n_test) if is_apart else drawn_in_rounds(self.groups, share, seed=seed)
+        return FreshFitting(pool, self.schedule, draw, self.options.most_fitted)
 
     def do(self, pool: CandidatePool, fitting: Fitting, turn: Turn, score: ScoreBy = score_here) -> Outcome:
         """Split, fit, score and replace; what the filter learnt is kept where it goes on."""

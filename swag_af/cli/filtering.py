@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-import numpy as np
-
 from swag_af.af.loop import filter_pool, name_apart
 from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
@@ -31,7 +29,7 @@ def run_filter(options: FilterOptions) -> Run:
     af = with_policy(options.af, options.policy)
     audit_names = _audit_names(options, pool)
     phases = _phases(options, pool)
-    _check_enough(pool, af)
+    check_enough(pool.counts, 1 + af.n_negatives, pool.kept_out(ignore_guard=af.ignore_guard))  # before any warning
     _warn_of_rows_without_spares(pool, af)
     _warn_of_recycled_golds(pool, by_context=af.split_by == "context")
     _warn_of_folds_that_stay(af)
@@ -100,12 +98,6 @@ def _unseen_rule(
     rule.check(schedule)
     rule.warn(pool.groups, 1 / (1 + af.n_negatives))
     return rule
-
-
-def _check_enough(pool: CandidatePool, af: AFOptions) -> None:
-    """Raise, before any warning of few negatives, what the loop does where a row has too few."""
-    is_guarded = "flagged" in pool.tables and not af.ignore_guard
-    check_enough(pool.counts, 1 + af.n_negatives, pool.flagged(np.arange(len(pool))) if is_guarded else None)
 
 
 def _warn_of_rows_without_spares(pool: CandidatePool, af: AFOptions) -> None:
