@@ -269,8 +269,8 @@ def test_without_a_script_the_form_works(chromium: "Browser", site: tuple[Path, 
 def test_a_choice_that_the_server_does_not_keep_is_said_to_be_lost(chromium: "Browser", site: tuple[Path, str]) -> None:
     context = chromium.new_context()
     page = context.new_page()
-    begin(page, site[1], "kim")
     page.route("**/draft", lambda route: route.fulfill(status=404))
+    begin(page, site[1], "kim")
     page.keyboard.press("1")
     page.keyboard.press("l")
     page.get_by_text("Not saved").wait_for(timeout=5000)
@@ -304,8 +304,8 @@ def test_choices_that_were_not_sent_are_there_when_the_page_is_loaded_again(
 ) -> None:
     context = chromium.new_context()
     page = context.new_page()
-    begin(page, site[1], "moe")
     page.route("**/draft", lambda route: route.abort())
+    begin(page, site[1], "moe")
     for key in "2g5b":
         page.keyboard.press(key)
     page.get_by_text("Not saved").wait_for(timeout=5000)
@@ -323,10 +323,18 @@ def test_choices_that_were_not_sent_are_there_when_the_page_is_loaded_again(
 def test_a_changed_answer_that_is_not_taken_stays_in_the_browser(
     chromium: "Browser", site: tuple[Path, str], refusal: int | str
 ) -> None:
-    """The copy there is the only one, and was dropped."""
+    """The copy there is the only one, and was dropped.
+
+    Requests are caught from the start: where that begins on an open page, its next one can still go past.
+    """
     name = f"pat-{refusal}"
     context = chromium.new_context()
     page = context.new_page()
+    refusing = False
+    page.route(
+        "**/item/*",
+        lambda route: route.fulfill(status=int(refusal), body="no") if refusing else route.continue_(),
+    )
     begin(page, site[1], name)
     by_keys(page)
     with page.expect_navigation():
@@ -334,13 +342,11 @@ def test_a_changed_answer_that_is_not_taken_stays_in_the_browser(
     for key in "5b":
         page.keyboard.press(key)
     desk = Desk(open_store(site[0]), Rules(open_run(site[0]).assignment()))
-    if refusal == "pause":
-        desk.pause(name, True)
-    else:
-        page.route("**/item/*", lambda route: route.fulfill(status=int(refusal), body="no"))
+    refusing = refusal != "pause"
+    desk.pause(name, not refusing)
     with page.expect_navigation():
         page.keyboard.press("Enter")
-    page.unroute("**/item/*")
+    refusing = False
     desk.pause(name, False)
     with desk.store.engine.connect() as connection:
         (task,) = connection.scalars(
