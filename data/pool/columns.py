@@ -29,7 +29,7 @@ from swag_af.data.cells.values import (
     with_places,
     word_of,
 )
-from swag_af.data.cells.words import GROUPS, key_of
+from swag_af.data.cells.words import GENERATED, GROUPS, key_of, source_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.files import json_value
@@ -64,6 +64,7 @@ LAYOUTS = {
             negatives_column="distractor",
             video_column="video-id",
             fold_column="",
+            gold_source_column="gold-source",
             features_column="",
         ),
         "swag",
@@ -81,6 +82,7 @@ LAYOUTS = {
             id_column="",
             fold_column="",
             source_column="",
+            gold_source_column="",
             features_column="",
         ),
         "hellaswag",
@@ -105,6 +107,8 @@ class Question:
     negatives: list[str]
     features: Any
     """(1 + len(negatives), F) rows of numbers, gold first, or None."""
+    is_generated: bool = False
+    """Whether the row says that its gold was generated."""
 
 
 def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
@@ -339,7 +343,16 @@ def question_of(record: Record, layout: Layout) -> Question:
         _media(record, columns.media_columns),
     )
     given = [text for text in negatives if text is not None]
-    return Question(context, given, _in_order(features, order, 1 + len(negatives)))
+    features = _in_order(features, order, 1 + len(negatives))
+    return Question(context, given, features, _is_generated(optional(record, columns.gold_source_column)))
+
+
+def _is_generated(source: object) -> bool:
+    """Whether the cell says so; other words say nothing of it."""
+    try:
+        return isinstance(source, str) and source_of(source) == GENERATED
+    except RowError:
+        return False
 
 
 def names_of_rows(columns: Columns) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ class Columns:
     """The fold, from 0; a row without one gets that of its group, by video and shared texts, or one by lot."""
     source_column: str = "source"
     """Where the row comes from."""
+    gold_source_column: str = "gold_source"
+    """Whether gold was found in the source (gold) or generated (gen), as releases and SWAG's files say."""
     features_column: str = "features"
     """Features of gold and of each negative, a list of lists of numbers, in the order of the endings."""
     media_columns: str = ""
@@ -93,6 +95,9 @@ class PoolOptions(Options):
     min_negatives: int = 0
     """Drop rows that have fewer negatives left than this, and count them; 0 drops none. `swag-af filter` needs
     --n-negatives in every row, and more where any is to be swapped."""
+    keep_generated: bool = False
+    """Keep rows whose gold was generated. They are left out and counted otherwise: a pool does not tell them from the
+    others, so that they would be released as found, and perhaps in val or test."""
     normalise: bool = False
     """Give all endings one surface form: straight quotes and plain dashes, no invisible characters or character
     references, single blanks, a full stop where no . ! ? ends them, and each word in one letter case. Other style that

@@ -50,6 +50,8 @@ from swag_af.data.tags import Tagger, load_tagger
 
 READ = "read_by_all_models"
 """Rows left out because their second sentence occurs in several folds of the models that are to read the pool."""
+GENERATED = "generated_gold"
+"""Rows left out because their gold was generated, which a pool does not say of a row."""
 
 
 @takes_options
@@ -198,6 +200,8 @@ class _Reading:
     """Rows that have negatives, but fewer than were asked for."""
     n_read: int = 0
     """Rows whose ending all models have learnt."""
+    n_generated: int = 0
+    """Rows whose gold was generated."""
 
     def rows(self, sources: Sequence[Source], layouts: Sequence[Layout], advance: Advance) -> Iterator[Row]:
         """Every row that can be used; raises InputError at the end of a source that has others."""
@@ -207,7 +211,9 @@ class _Reading:
             for where, record in records_of(source, layout):
                 try:
                     question = question_of(record, layout)
-                    if self._may_be_read(question.context):
+                    if question.is_generated and not self.options.keep_generated:
+                        self.n_generated += 1
+                    elif self._may_be_read(question.context):
                         yield self._made(question.context, question.negatives, question.features)
                 except EmptyRowError as fault:
                     self.n_empty += 1
@@ -224,7 +230,12 @@ class _Reading:
 
     def drops(self) -> dict[str, int]:
         """Rows left out, by reason; none of zero."""
-        counted = {"no_negatives": self.n_empty, "too_few_negatives": self.n_short, READ: self.n_read}
+        counted = {
+            "no_negatives": self.n_empty,
+            "too_few_negatives": self.n_short,
+            READ: self.n_read,
+            GENERATED: self.n_generated,
+        }
         return {name: n for name, n in counted.items() if n}
 
     def with_folds(self, contexts: Sequence[Context], dealt: Sequence[int]) -> list[Context]:
@@ -273,7 +284,8 @@ def _read(reading: _Reading, inputs: _Inputs, spool: Spool) -> Known:
 def _nothing_left(reading: _Reading) -> ExhaustedError:
     enough = f"{most} negatives" if (most := reading.options.min_negatives) > 1 else "a negative"
     why = f"has {enough} left" if not reading.n_read else f"may be read by any model, or has {enough} left"
-    return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}.")
+    generated = "" if not reading.n_generated else " where gold was found; --keep-generated keeps the others"
+    return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}{generated}.")
 
 
 def _check_ids(ids: Ids, spool: Spool, options: PoolOptions) -> None:
@@ -315,6 +327,7 @@ def _made_by(options: PoolOptions, sources: Sequence[Source], layouts: Sequence[
         "drop_empty": options.drop_empty,
         "normalise": options.normalise,
         **({"min_negatives": options.min_negatives} if options.min_negatives else {}),
+        **({"keep_generated": True} if options.keep_generated else {}),
     }
 
 

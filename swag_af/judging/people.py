@@ -13,7 +13,8 @@ from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
 from swag_af.judging.consensus import counted_of, judge_by
 from swag_af.judging.options import JudgingOptions
-from swag_af.judging.verdicts import Item, Judgement, Verdict, check_assigned, read_verdicts
+from swag_af.judging.rules import most_distractors
+from swag_af.judging.verdicts import N_ENDINGS, Item, Judgement, Verdict, check_assigned, read_verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,13 @@ class Opinions:
     def counted(self) -> list[Verdict]:
         """The verdicts that the judgements come from."""
         return [verdict for verdict in self.verdicts if verdict.annotator not in self.dropped]
+
+    def most_distractors(self, n_assigned: int, *, keep_second: bool) -> int:
+        """The most distractors of a question, whatever people say of the endings that they are shown, or were, where a
+        run assigns `n_assigned` endings a context, gold among them; 0 where no verdict makes a question."""
+        judged = max(len(judgement.item.columns) for judgement in self.judgements)
+        shown = max(judged, min(N_ENDINGS, n_assigned))
+        return most_distractors(shown - 1, keep_second=keep_second)
 
 
 def opinions_of(run: Run, assignment: np.ndarray, options: JudgingOptions) -> Opinions:

@@ -96,8 +96,10 @@ def _what_is_filtered(dataset: Dataset) -> str:
     n_choices = 1 + dataset.options.n_distractors
     of = f"{n_choices} endings: what happens next?" if dataset.goes_on else f"{n_choices} options."
     told = f"{len(dataset.questions):,} multiple-choice questions of {of}"
-    if dataset.is_drawn:
+    if dataset.iteration == 0:
         return f"{told} The wrong endings were drawn at random: these are the questions before any filtering."
+    if dataset.is_unfiltered:
+        return f"{told} Filtering swapped none of the wrong endings: these are the questions before it."
     return (
         f"{told} The wrong endings were chosen by Adversarial Filtering "
         "([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), which is meant to keep style alone from giving the "
@@ -181,12 +183,13 @@ _BOTH_STAGES = (
 
 def _splits(dataset: Dataset) -> list[str]:
     n_choices = 1 + dataset.options.n_distractors
-    rows: list[tuple[str, ...]] = [("split", "questions", "videos", *(f"label {i}" for i in range(n_choices)))]
+    videos = ("videos",) * dataset.names_videos
+    rows: list[tuple[str, ...]] = [("split", "questions", *videos, *(f"label {i}" for i in range(n_choices)))]
     for split in SPLITS:
         questions = dataset.of_split(split)
         labels = Counter(question.label for question in questions)
-        videos = len({question.video for question in questions})
-        rows.append((split, f"{len(questions):,}", f"{videos:,}", *(f"{labels[i]:,}" for i in range(n_choices))))
+        of = (f"{len({question.context.video for question in questions}):,}",) * dataset.names_videos
+        rows.append((split, f"{len(questions):,}", *of, *(f"{labels[i]:,}" for i in range(n_choices))))
     together = splits_of(dataset) if dataset.run.is_matched else _together(dataset)
     return [*markdown_table(rows), "", together, *(part for line in linked_lines(dataset) for part in ("", line))]
 
@@ -199,8 +202,11 @@ def _together(dataset: Dataset) -> str:
         if by_gold
         else "where they share a sentence ("
     )
+    no_video, with_videos = "", ""
+    if dataset.names_videos:
+        no_video, with_videos = "No video stands in two splits. ", ", with all of their videos,"
     return (
-        f"No video stands in two splits. Contexts share a split, with all of their videos, {shared}as far as a tenth "
+        f"{no_video}Contexts share a split{with_videos} {shared}as far as a tenth "
         "of the contexts or fewer hang together, or 20 of few), and where their lower-cased tokens (first sentence, "
         f"start and gold) have a Jaccard similarity of 3-grams of {dataset.near.told}. "
         f"That makes {dataset.kept_together}; the largest has {several(dataset.group_sizes[0], 'context')}."
@@ -267,6 +273,7 @@ def _audited(dataset: Dataset) -> list[str]:
 def _filtering(dataset: Dataset) -> list[str]:
     run = dataset.run
     in_all = "" if dataset.iteration == run.n_finished else " in all iterations; the curve shows all, too"
+    header, *accuracies = accuracy_rows(run, dataset.iteration)
     return [
         f"{_phases(run)} The assignment after iteration {dataset.iteration} of {told_iterations(run)} is released: "
         f"{run.start.shape[1] - 1} negatives a context. Chance is {in_percent(run.chance)}; accuracies are those of "
@@ -275,8 +282,7 @@ def _filtering(dataset: Dataset) -> list[str]:
         f"{in_percent(run.scored_share)} of those contexts' unassigned candidates{in_all}.",
         *skipped_lines(run, dataset.iteration),
         "",
-        *markdown_table(accuracy_rows(run, dataset.iteration)),
-        "",
+        *([*markdown_table([header, *accuracies]), ""] if accuracies else []),
         "![held-out accuracy by iteration](curve.png)",
         "",
         *_audited(dataset),

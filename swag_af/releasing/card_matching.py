@@ -25,7 +25,7 @@ def introduction(dataset: Dataset) -> str:
         f"by Adversarial Matching ({PAPER}): each is the right answer of another question, relevant to this one, and "
         "different in meaning from its own right answer."
     )
-    return told if dataset.run.matching or dataset.is_drawn else f"{told} {_FILTERED}"
+    return told if dataset.run.matching or dataset.is_unfiltered else f"{told} {_FILTERED}"
 
 
 _FILTERED = (

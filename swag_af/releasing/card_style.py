@@ -90,7 +90,7 @@ def style_section(dataset: Dataset) -> list[str]:
             f"Measured on the {len(dataset.questions):,} questions of all splits, their "
             f"{1 + dataset.options.n_distractors} endings as they are released; each filter is fitted on four fifths "
             "of the groups that share a split and scores the others. The interval allows for questions of one group "
-            "being alike." + ("" if run.matching or dataset.is_drawn else _MARKED),
+            "being alike." + ("" if run.matching or dataset.is_unfiltered else _MARKED),
             "",
             *markdown_table(style_rows(run, style)),
             *(part for line in (*below_lines(run, style.findings), *repeated_lines(run)) for part in ("", line)),

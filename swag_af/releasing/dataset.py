@@ -14,8 +14,8 @@ from swag_af.data.splits import fill_shares
 from swag_af.data.text.linked import Links, links_of, unlinked
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import Opinions, opinions_of
-from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_examples, most_distractors, second_examples
-from swag_af.judging.verdicts import N_ENDINGS, TOO_FEW, Judgement, told_apart
+from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_examples, second_examples
+from swag_af.judging.verdicts import TOO_FEW, Judgement, told_apart
 from swag_af.releasing.linked import HELD_OUT, count_by_split
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS, Question, drawn_examples, make_questions
@@ -66,9 +66,13 @@ class Dataset:
         return replace(self.run, log=self.run.log[: self.iteration])
 
     @property
-    def is_drawn(self) -> bool:
-        """Whether the wrong endings are those that a run of filters began with, drawn at random."""
-        return self.run.matching is None and self.iteration == 0
+    def is_unfiltered(self) -> bool:
+        """Whether the wrong endings are those that a run of filters began with: at its start, or where none was
+        swapped."""
+        if self.run.matching is not None:
+            return False
+        released = np.sort(self.run.assignment(self.iteration), axis=1)
+        return bool(np.array_equal(released, np.sort(self.run.start, axis=1)))
 
     @property
     def goes_on(self) -> bool:
@@ -92,16 +96,16 @@ class Dataset:
         return {split: counts[split] for split in SPLITS}
 
     @property
-    def n_videos(self) -> int:
-        """Number of videos that have questions."""
-        return len({question.video for question in self.questions})
+    def names_videos(self) -> bool:
+        """Whether some questions belong to a video that the source named."""
+        return any(question.video for question in self.questions)
 
     @property
     def kept_together(self) -> str:
         """How many groups must share a split, and of what: `12 groups of 40 videos`, or of contexts where none names a
-        video, whose ids stand for videos then."""
-        of = several(self.n_videos, "video")
-        if all(context.video == context.id for context in self.run.pool.contexts):
+        video."""
+        of = several(len({question.context.video for question in self.questions}), "video")
+        if not self.names_videos:
             of = several(sum(self.group_sizes), "context")
         return f"{several(len(self.group_sizes), 'group')} of {of}"
 
@@ -168,7 +172,7 @@ def _found(
     kept = run.matching is not None
     found, counts = found_examples(opinions.judgements, len(assignment), options.n_distractors, keep_second=kept)
     left_out = {reason: counts[reason] for reason in LEFT_OUT}
-    _check_some(found, left_out, _most_distractors(assignment, opinions, keep_second=kept), options)
+    _check_some(found, left_out, opinions.most_distractors(assignment.shape[1], keep_second=kept), options)
     return [*found], left_out
 
 
@@ -221,13 +225,6 @@ def _check_enough(run: Run, options: ReleaseOptions) -> None:
             f"--n-distractors {options.n_distractors}: {run.path or options.run} assigns {run.start.shape[1] - 1} "
             "negatives a context. Ask for fewer."
         )
-
-
-def _most_distractors(assignment: np.ndarray, opinions: Opinions, *, keep_second: bool) -> int:
-    """The most distractors of a question, whatever people say of the endings that they are shown, or were."""
-    judged = max(len(judgement.item.columns) for judgement in opinions.judgements)
-    shown = max(judged, min(N_ENDINGS, assignment.shape[1]))
-    return most_distractors(shown - 1, keep_second=keep_second)
 
 
 def _check_some(found: Found, left_out: dict[str, int], most: int, options: ReleaseOptions) -> None:

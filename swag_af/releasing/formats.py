@@ -94,7 +94,7 @@ def parquet_path(folder: Path, kind: str, split: str) -> Path:
 def _json_record(question: Question) -> dict[str, Any]:
     record: dict[str, Any] = {
         "id": question.id,
-        "video": question.context.video,
+        "video": question.video,
         "source": question.context.source,
         "row": question.example.row,
         **question.more,

@@ -2,7 +2,8 @@
 
     NAME_full               context and endings
     NAME_ending_only        the endings alone: what style gives away
-    NAME_shuffled_context   the context of a question about another video: what any context gives away
+    NAME_shuffled_context   the context of a question about another video, or of another one where none is named: what
+                            any context gives away
     NAME_variants           the group of all three
 
 Where rationales were matched there are three more, `NAME_rationales_full` and so on, in the same group.
@@ -75,7 +76,7 @@ def _prefix(dataset: Dataset) -> str:
 
 def _variants(questions: Sequence[Question]) -> list[str]:
     """The variants that there can be of questions, whose validation split is scored."""
-    videos = [question.video for question in questions if question.split == "val"]
+    videos = [question.video or question.startphrase for question in questions if question.split == "val"]
     others = lm_eval_utils.questions_of_other_videos(videos)
     can_shuffle = all(videos[i] != videos[other] for i, other in enumerate(others))
     return [name for name in VARIANTS if can_shuffle or name != "shuffled_context"] if videos else []

@@ -26,7 +26,7 @@ def read(path: Path) -> list[dict[str, Any]]:
         rows = [json.loads(line) for line in lines]
     return [
         {
-            "video": row["movie"],
+            "video": row["movie"] or row["question"],
             "query": f"{row['question']} {row['answer_choices'][row['answer_label']]}",
             "choices": row["rationale_choices"],
             "label": row["rationale_label"],

@@ -29,7 +29,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
         return [
             {
-                "video": row["video-id"] or f"row {row['fold-ind']}",
+                "video": row["video-id"] or row["startphrase"],
                 "query": row["startphrase"],
                 "choices": [row[name] for name in row if re.fullmatch(r"ending\d+", name)],
                 "label": int(row["label"]),
@@ -39,13 +39,15 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def with_shuffled_contexts(docs: Any) -> Any:
-    """The harness's `process_docs`: every question gets the context of a question about another video.
+    """The harness's `process_docs`: every question gets the context of a question about another video, which has other
+    words than its own.
 
     Always the same one. Where one video has more than half of the questions, those that cannot are left out.
     """
-    others = questions_of_other_videos(docs["video"])
-    kept = [i for i, other in enumerate(others) if docs[i]["video"] != docs[other]["video"]]
-    queries = [docs[others[i]]["query"] for i in kept]
+    videos, queries = list(docs["video"]), list(docs["query"])
+    others = questions_of_other_videos(videos)
+    kept = [i for i, other in enumerate(others) if videos[i] != videos[other] and queries[i] != queries[other]]
+    queries = [queries[others[i]] for i in kept]
     return docs.select(kept).remove_columns("query").add_column("query", queries)
 
 

@@ -4,8 +4,9 @@ Writes no files.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,8 @@ class Question:
     media: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What is shown with the text, by column: the same columns in every question of a dataset, None where a question
     lacks one."""
+    suffix: str = ""
+    """Behind the id of the context, where that is another question's."""
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -72,13 +75,14 @@ class Question:
 
     @property
     def id(self) -> str:
-        """The id of the context, with a suffix for a second example; unique in the dataset."""
-        return f"{self.context.id}-gen" if self.example.is_generated else self.context.id
+        """The id of the context, with the suffix of a second example; unique in the dataset."""
+        return f"{self.context.id}{self.suffix}"
 
     @property
     def video(self) -> str:
-        """The context's video, or its id where it has none."""
-        return self.context.video or self.context.id
+        """The context's video, empty where its source named none: a pool gives it the id then, which as a name would
+        tell readers that the question belongs with no other."""
+        return "" if self.context.video == self.context.id else self.context.video
 
     @property
     def answer_source(self) -> str:
@@ -96,6 +100,7 @@ def make_questions(
     """
     shown: dict[int, tuple[str, str]] = {}
     columns = media_columns([run.pool.contexts[example.row] for example, _ in examples])
+    ids = {context.id for context in run.pool.contexts}
     questions = []
     for example, split in examples:
         context = run.pool.contexts[example.row]
@@ -114,16 +119,31 @@ def make_questions(
             split,
             fold=int(run.pool.groups[example.row]) if run.is_matched else None,
             media={column: context.media.get(name) for name, column in columns.items()},
+            suffix=_free_suffix(context.id, ids) if example.is_generated else "",
         )
         questions.append(made)
     return with_even_labels(questions, rng=secret_rng(run.pool.secret, f"labels {seed}"))
 
 
+def _free_suffix(id: str, taken: Set[str]) -> str:
+    """What a second question has behind the id of its context, so that no other context has it: `-gen`, or `-gen2`."""
+    names = chain(("-gen",), (f"-gen{n}" for n in count(2)))
+    return next(name for name in names if f"{id}{name}" not in taken)
+
+
 def media_columns(contexts: Sequence[Context]) -> dict[str, str]:
     """The column of each thing that some of `contexts` show, by its name: `img_fn`, or `media-NAME` where readers would
-    take NAME for another column: SWAG's, VCR's, or a question or its options by another name."""
+    take NAME for another column: SWAG's, VCR's, or a question or its options by another name; with `media-` once more
+    where another has that name."""
     names = sorted({str(name) for context in contexts for name in context.media})
-    return {name: f"media-{name}" if _TAKEN.fullmatch(name) else name for name in names}
+    columns = {name: name for name in names if not _TAKEN.fullmatch(name)}
+    for name in names:
+        if name not in columns:
+            column = f"media-{name}"
+            while column in names:
+                column = f"media-{column}"
+            columns[name] = column
+    return {name: columns[name] for name in names}
 
 
 _TAKEN = re.compile(

@@ -58,5 +58,8 @@ def rationales_of(run: Run, beside: Sequence[Question], n_distractors: int, *, s
     rng = np.random.default_rng((seed, 3))
     examples = drawn_examples(run.assignment(), n_distractors, rng=rng, of_rounds=True)
     made = make_questions(run, [(examples[row], one.split) for row, one in asked], n_distractors, seed=seed)
-    named = [replace(why, context=replace(why.context, id=one.id)) for why, (_, one) in zip(made, asked, strict=True)]
+    named = [
+        replace(why, context=replace(why.context, id=one.id, video=one.context.video))
+        for why, (_, one) in zip(made, asked, strict=True)
+    ]
     return Rationales(run, named)

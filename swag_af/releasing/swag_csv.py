@@ -53,7 +53,7 @@ def regular_columns(question: Question) -> list[str]:
 def regular_record(question: Question) -> dict[str, Any]:
     """A row of `train.csv`: texts, and the label as a number."""
     return {
-        "video-id": question.context.video,
+        "video-id": question.video,
         "fold-ind": str(question.example.row),
         "startphrase": question.startphrase,
         "sent1": question.sent1,
@@ -84,7 +84,7 @@ def full_record(question: Question, n_distractors: int) -> dict[str, Any]:
     texts = [*question.distractors, *[""] * n_distractors][:n_distractors]
     ratings = [*example.distractor_ratings, *[""] * n_distractors][:n_distractors]
     return {
-        "video-id": question.context.video,
+        "video-id": question.video,
         "fold-ind": str(example.row),
         "startphrase": question.startphrase,
         "gold-ending": question.answer,

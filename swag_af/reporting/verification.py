@@ -60,6 +60,8 @@ class Verification:
     agreement: Agreement
     """Of the verdicts that count."""
     judge: Method
+    n_distractors: int
+    """That a question is taken to have."""
     questions: dict[str, int]
     """Questions by their answer, in words; second questions of all contexts, whichever split they would be in."""
     left_out: dict[str, int]
@@ -91,7 +93,8 @@ def verification_of(run: Run, options: ReportOptions) -> Verification | None:
     shared = len({verdict.item for verdict in opinions.counted}) < len(opinions.counted)
     beside = model if shared and importlib.util.find_spec("crowdkit") else "majority"
     agreement = measure(opinions.counted, model=beside)
-    return Verification(opinions, agreement, options.judge, *_outcomes(opinions, run))
+    n = _n_distractors(run, opinions)
+    return Verification(opinions, agreement, options.judge, n, *_outcomes(opinions, run, n))
 
 
 def how_to_include(run_path: Path | None) -> str | None:
@@ -102,10 +105,10 @@ def how_to_include(run_path: Path | None) -> str | None:
     return f"{export} && {command('report', run_path, '--verdicts', 'verdicts.jsonl')}"
 
 
-def _outcomes(opinions: Opinions, run: Run) -> tuple[dict[str, int], dict[str, int]]:
+def _outcomes(opinions: Opinions, run: Run, n_distractors: int) -> tuple[dict[str, int], dict[str, int]]:
     """`Verification.questions` and `Verification.left_out`, by the rules of `release`."""
     n_rows, is_matched = len(run.pool), run.matching is not None
-    found, left_out = found_examples(opinions.judgements, n_rows, _n_distractors(run), keep_second=is_matched)
+    found, left_out = found_examples(opinions.judgements, n_rows, n_distractors, keep_second=is_matched)
     second, second_left_out = second_examples(found, dict.fromkeys(range(n_rows), "train"))
     sources = Counter(example.source for example, _ in found)
     gold, _ = _kinds(run)
@@ -126,10 +129,11 @@ def _kinds(run: Run) -> Kinds:
     return MATCHED if run.is_matched else FILTERED
 
 
-def _n_distractors(run: Run) -> int:
-    """How many a question is released with, unless more or fewer are asked for: all there are, where fewer were
-    matched."""
-    return N_DISTRACTORS if run.matching is None else min(N_DISTRACTORS, run.start.shape[1] - 1)
+def _n_distractors(run: Run, opinions: Opinions) -> int:
+    """How many a question is released with, unless fewer are asked for: the paper's three, or as many as there can be
+    where people are shown fewer endings than the paper's."""
+    most = opinions.most_distractors(run.start.shape[1], keep_second=run.matching is not None)
+    return min(N_DISTRACTORS, most) or N_DISTRACTORS
 
 
 def verification(subject: Subject, verified: Verification) -> str:
@@ -146,11 +150,12 @@ def verification(subject: Subject, verified: Verification) -> str:
         consensus=consensus_rows(agreement, kinds),
         about_model=_about_model(agreement),
         judge=JUDGES[verified.judge],
+        flag="" if verified.n_distractors == N_DISTRACTORS else f" --n-distractors {verified.n_distractors}",
         has_second=subject.run.matching is None,
         questions=[(source, f"{n:,}") for source, n in verified.questions.items()],
         left_out=[(reason, f"{n:,}") for reason, n in verified.left_out.items()],
         n_judged=several(len(judgements), "item"),
-        judged=[_judged_item(subject.run, judgement) for judgement in judgements],
+        judged=[_judged_item(subject.run, verified, judgement) for judgement in judgements],
     )
 
 
@@ -239,7 +244,7 @@ def _drawn(subject: Subject, verified: Verification) -> list[Judgement]:
     return [judgements[i] for i in drawn.tolist()]
 
 
-def _judged_item(run: Run, judgement: Judgement) -> dict[str, object]:
+def _judged_item(run: Run, verified: Verification, judgement: Judgement) -> dict[str, object]:
     """The texts of an item, its endings from the most to the least likely."""
     item = judgement.item
     likeliest_first = rank_endings(item, judgement.likelihoods, seed=judgement.seed)
@@ -248,13 +253,13 @@ def _judged_item(run: Run, judgement: Judgement) -> dict[str, object]:
     return {
         "phrase": phrase(run.pool.contexts[item.row]),
         "endings": [_judged_ending(run, judgement, place) for place in order],
-        "outcome": f"{by}; {_outcome(run, judgement)}",
+        "outcome": f"{by}; {_outcome(run, verified, judgement)}",
     }
 
 
-def _outcome(run: Run, judgement: Judgement) -> str:
+def _outcome(run: Run, verified: Verification, judgement: Judgement) -> str:
     """Whether an item makes questions, or why it does not."""
-    n, is_matched = _n_distractors(run), run.matching is not None
+    n, is_matched = verified.n_distractors, run.matching is not None
     reason = why_not_found(judgement, n, fewest=n if is_matched else 0)
     if reason:
         return f"left out: {LEFT_OUT[reason]}"

@@ -6,14 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from judged import judged_options, make_run, release_without_curve, rows_of
 
 from swag_af.cli.verbs import release as verb
 from swag_af.data.context import Context, display
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.extras import install
-from swag_af.data.files import read_jsonl
+from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.verb import pool as build_pool
@@ -126,12 +127,34 @@ def test_the_columns_that_real_rows_tell_of_are_ours() -> None:
 
 
 def test_a_pool_can_be_made_of_the_jsonl(options: ReleaseOptions, made: Dataset, tmp_path: Path) -> None:
-    pool = build_pool(PoolOptions((options.out / "jsonl" / "train.jsonl",), tmp_path / "pool"))
+    source = (options.out / "jsonl" / "train.jsonl",)
+    pool = build_pool(PoolOptions(source, tmp_path / "pool", keep_generated=True))
     train = made.of_split("train")
     assert [context.id for context in pool.contexts] == [question.id for question in train]
     for row, question in enumerate(train):
         assert (pool.contexts[row].sent1, pool.contexts[row].start) == (question.sent1, question.start)
         assert pool.text(row, 0) == question.answer
+
+
+@pytest.mark.parametrize("name", ["jsonl/train.jsonl", "train.csv", "train_full.csv", ""])
+def test_generated_answers_are_left_out_of_a_pool_and_counted(
+    options: ReleaseOptions, made: Dataset, tmp_path: Path, name: str
+) -> None:
+    """They were released again as found, and could be in val or test."""
+    pool = build_pool(PoolOptions((options.out / name,), tmp_path / "pool", min_negatives=1))
+    golds = {row[0] for row in pool.texts(np.zeros((len(pool), 1), dtype=np.int64))}
+    generated = {question.answer for question in made.questions if question.example.is_generated}
+    assert pool.manifest["drops"]["generated_gold"] == made.n_generated > 0
+    assert not golds & generated
+
+
+def test_where_no_gold_was_found_the_pool_says_what_keeps_them(tmp_path: Path) -> None:
+    row = {"sent1": "He sits.", "start": "He", "gold": "is up.", "negatives": ["was up."], "gold_source": "gen-orig"}
+    write_jsonl(tmp_path / "rows.jsonl", [row])
+    with pytest.raises(ExhaustedError, match="gold was found; --keep-generated keeps the others"):
+        build_pool(PoolOptions((tmp_path / "rows.jsonl",), tmp_path / "pool"))
+    write_jsonl(tmp_path / "rows.jsonl", [row | {"gold_source": "LSMDC"}])
+    assert len(build_pool(PoolOptions((tmp_path / "rows.jsonl",), tmp_path / "pool"))) == 1, "a word of another column"
 
 
 def test_the_jsonl_of_test_does_not_give_its_answers_away(options: ReleaseOptions, made: Dataset) -> None:

@@ -21,7 +21,7 @@ from slow.log_likelihoods import log_likelihoods
 from swag_af.releasing.card import dataset_card
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.harness import task_names
-from swag_af.releasing.lm_eval_utils import questions_of_other_videos
+from swag_af.releasing.lm_eval_utils import questions_of_other_videos, read, with_shuffled_contexts
 from swag_af.releasing.options import ReleaseOptions
 
 VARIANTS = ("full", "ending_only", "shuffled_context")
@@ -53,6 +53,17 @@ def test_no_question_gets_a_context_of_its_own_video(videos: list[str]) -> None:
     if videos and max(Counter(videos).values()) <= len(videos) / 2:
         others = questions_of_other_videos(videos)
         assert all(videos[i] != videos[other] for i, other in enumerate(others))
+
+
+def test_a_question_without_a_video_never_gets_its_own_words(tmp_path: Path) -> None:
+    """Rows about one question, whose ids stood for videos, got its text back."""
+    rows = [f"{'' if i % 4 else 'v'},{i},What is {i // 6}?,yes,no,{i % 2}" for i in range(30)]
+    text = "\n".join(["video-id,fold-ind,startphrase,ending0,ending1,label", *rows])
+    (tmp_path / "val.csv").write_text(text, encoding="utf-8")
+    docs = pytest.importorskip("datasets").Dataset.from_list(read(tmp_path / "val.csv"))
+    shuffled = with_shuffled_contexts(docs.add_column("own", docs["query"]))
+    assert len(shuffled) > 20
+    assert all(own != query for own, query in zip(shuffled["own"], shuffled["query"], strict=True))
 
 
 # ------------------------------------------------------------------------------- the folder

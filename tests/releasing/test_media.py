@@ -11,6 +11,7 @@ from swag_af import AFOptions, CandidatePool, Context, filter_pool
 from swag_af.data.instances.reading import read_instances
 from swag_af.releasing.lm_eval_utils import read
 from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.questions import media_columns
 from swag_af.releasing.verb import release
 
 NAMES = ("image: url", "#objects", "[boxes]", "on", '"q"', "größe", "@id", "*b", "1", "null", "~", "-", "image #2")
@@ -28,6 +29,14 @@ def released(folder: Path, media: dict[str, Any]) -> Path:
     pool = CandidatePool.from_texts(contexts, negatives, tagger="none").save(folder / "pool")
     filter_pool(pool, HashFilter(), AFOptions(iterations=1, n_negatives=3), out=folder / "run")
     return release(ReleaseOptions(folder / "run", folder / "dataset", audit="none")).options.out
+
+
+def test_a_column_whose_name_another_has_already_is_not_lost() -> None:
+    names = ("group", "media-group", "media-media-group", "image")
+    columns = media_columns([Context("", "", "it.", media=dict.fromkeys(names, "shown"))])
+    assert list(columns) == sorted(names)
+    assert len(set(columns.values())) == len(names)
+    assert "group" not in columns.values()
 
 
 def test_columns_of_any_name_are_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

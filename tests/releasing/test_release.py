@@ -19,13 +19,15 @@ from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.instances.grouping import group
+from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.judging.rules import Example
 from swag_af.releasing.dataset import Dataset, shortfalls
 from swag_af.releasing.options import ReleaseOptions
-from swag_af.releasing.questions import SPLITS, Question, with_even_labels
+from swag_af.releasing.questions import SPLITS, Question, make_questions, with_even_labels
 from swag_af.releasing.verb import release
 
 SWAG_COLUMNS = ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label"
@@ -222,11 +224,55 @@ def test_data_without_videos_are_not_said_to_have_some(tmp_path: Path, no_curve:
     negatives = [row[1:] for row in named.pool.texts(np.tile(np.arange(7), (40, 1)))]
     pool = CandidatePool.from_texts(contexts, negatives)
     unnamed = filter_pool(pool, HashFilter(), AFOptions(iterations=1, n_negatives=5), out=tmp_path / "unnamed/run")
-    for run, unit in ((named, "11 videos"), (unnamed, "40 contexts")):
+    for run, unit, videos in ((named, "11 videos", True), (unnamed, "40 contexts", False)):
         out = run.path.parent / "dataset" if run.path else tmp_path
         dataset = release(ReleaseOptions(run.path, out, audit="none", val_share=0.1, test_share=0.1))
         assert dataset.kept_together.endswith(f" of {unit}")
-        assert f"{dataset.kept_together}; the largest has" in (out / "README.md").read_text(encoding="utf-8")
+        card = (out / "README.md").read_text(encoding="utf-8")
+        assert f"{dataset.kept_together}; the largest has" in card
+        assert ("| split | questions | videos |" in card) == ("No video stands in two splits" in card) == videos
+        assert (any(row["video-id"] for row in rows_of(out / "train.csv"))) == videos
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_asked_with_the_same_words_is_one_group_in_a_release_of_data_without_videos(
+    tmp_path: Path, no_curve: None
+) -> None:
+    """Ids stood for videos in its files, so that an audit learnt a question's own words from its other rows."""
+    asked = [(Context(f"What did the {'abcdefghij'[i // 4]}{i // 4} see?", "", f"thing {i}"), i) for i in range(40)]
+    pool = CandidatePool.from_texts([one for one, _ in asked], [[f"no {i} {k}" for k in range(4)] for _, i in asked])
+    filter_pool(pool, HashFilter(), AFOptions(iterations=1, n_negatives=3), out=tmp_path / "run")
+    out = tmp_path / "made"
+    release(ReleaseOptions(tmp_path / "run", out, audit="none", near_duplicates=1.0, val_share=0.2, test_share=0.2))
+    for path in (out, out / "jsonl" / "train.jsonl", out / "train.csv"):
+        found = read_instances([path])
+        assert group(found).n == len({one.context for one in found.instances}) < len(found.instances)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_run_that_swapped_nothing_is_not_said_to_have_chosen(tmp_path: Path, no_curve: None) -> None:
+    contexts = [Context(f"He sees door {i}.", "He", f"opens door {i}.") for i in range(40)]
+    pool = CandidatePool.from_texts(contexts, [[f"eats pie {i} {k}." for k in range(4)] for i in range(40)])
+    for n, swapped in ((4, False), (3, True)):
+        run = filter_pool(pool, HashFilter(), AFOptions(iterations=4, n_negatives=n), out=tmp_path / f"run-{n}")
+        assert run.path is not None
+        dataset = release(ReleaseOptions(run.path, tmp_path / f"made-{n}", audit="none"))
+        assert dataset.is_unfiltered != swapped
+        card = (tmp_path / f"made-{n}" / "README.md").read_text(encoding="utf-8")
+        assert ("chosen by Adversarial Filtering" in card) == swapped
+        assert ("Filtering swapped none of the wrong endings" in card) != swapped
+
+
+def test_ids_are_unique_whatever_ids_the_contexts_have(run: Run) -> None:
+    """A second question of `a` had the id of the context `a-gen`."""
+    contexts = list(run.pool.contexts)
+    names = ["a", "a-gen", "a-gen-gen", "a-gen2", *(context.id for context in contexts[4:])]
+    named = [replace(context, id=name) for context, name in zip(contexts, names, strict=True)]
+    pool = CandidatePool.from_texts(named, [row[1:] for row in run.pool.texts(run.start)])
+    examples = [(Example(row, answer, (2, 3, 4), "gold"), "train") for row in range(8) for answer in (0, 1)]
+    ids = [one.id for one in make_questions(replace(run, pool=pool), examples, 3, seed=0)]
+    assert len(set(ids)) == len(ids) == 16
+    assert ids[::2] == names[:8]
 
 
 @pytest.mark.filterwarnings("ignore")

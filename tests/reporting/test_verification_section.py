@@ -168,6 +168,20 @@ def test_what_becomes_of_the_contexts_is_what_release_makes_of_them(run: Run, tm
     assert min(sum(found), generated) > 0
 
 
+def test_where_people_are_shown_fewer_endings_the_questions_have_fewer_distractors(tmp_path: Path) -> None:
+    """By three distractors no context made a question, where `release --n-distractors 2` made all of them."""
+    pool = make_pool(n=20).save(tmp_path / "pool")
+    run = filter_pool(pool, HashFilter(), AFOptions(iterations=1, n_negatives=3), out=tmp_path / "run")
+    verdicts = say(make_items(run.assignment(), seed=0), "a", gold=6)
+    page_of(run, tmp_path, verdicts)
+    paths = (tmp_path / "verdicts.jsonl",)
+    verified = verification_of(run, ReportOptions(run.path, verdicts=paths))
+    *left_out, _ = verified.left_out.values()
+    dataset = assemble(run, ReleaseOptions(run.path, verdicts=paths, n_distractors=2))
+    assert left_out == list(dataset.left_out.values())
+    assert "as swag-af release --n-distractors 2 applies them" in section_of(tmp_path)
+
+
 def test_a_dozen_judged_questions_are_shown_from_best_to_least_likely(crowded: Path) -> None:
     articles = re.findall("<article>.*?</article>", section_of(crowded), flags=re.DOTALL)
     assert len(articles) == N_JUDGED

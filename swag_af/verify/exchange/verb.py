@@ -155,7 +155,10 @@ def _export_verdicts(options: ExportOptions) -> Exported:
             "--all writes them, as does the admin page (/admin/verdicts.jsonl?all=true)."
         )
     if not found:
-        raise InputError(f"{options.run}: nobody has judged an item yet. `swag-af verify serve` lets people.")
+        raise InputError(
+            f"{options.run}: nobody has judged an item yet. `swag-af verify serve` lets people; where it had a "
+            "--database, give the same here."
+        )
     write_verdicts(options.out, found, store.settings["pool_identity"])
     return Exported(len(found), (options.out,), None)
 
