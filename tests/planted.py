@@ -16,6 +16,7 @@ from conftest import make_contexts_of
 from swag_af.data.context import Context
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
+from swag_af.data.records import Matching
 from swag_af.data.run import Run, begin_run
 
 N, K, A = 90, 25, 5
@@ -76,7 +77,13 @@ def level_of(text: str) -> float:
 
 
 def planted_run(
-    folder: Path, gold: np.ndarray, negatives: np.ndarray, start: np.ndarray | None = None, *, phase: str = "level"
+    folder: Path,
+    gold: np.ndarray,
+    negatives: np.ndarray,
+    start: np.ndarray | None = None,
+    *,
+    phase: str = "level",
+    matching: Matching | None = None,
 ) -> Run:
     """A run without iterations: `gold` (n,) and `negatives` (n, K - 1) are levels, `start` (n, A) is the assignment.
 
@@ -96,7 +103,7 @@ def planted_run(
     pool = CandidatePool.from_texts(contexts, texts, tagger="rules").save(folder / "pool")
     assigned = np.tile(np.arange(A, dtype=np.int32), (len(gold), 1)) if start is None else start
     identity = {"pool_identity": pool.identity, "phases": [[phase, 1]], "filters": {}, "options": {}}
-    return begin_run(pool, assigned, folder / "run", identity, n_planned=0)
+    return begin_run(pool, assigned, folder / "run", identity, n_planned=0, matching=matching)
 
 
 def levels(low: int, high: int, *, seed: int = 0, n: int = N, k: int = K) -> np.ndarray:

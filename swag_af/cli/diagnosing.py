@@ -12,18 +12,7 @@ from swag_af.data.replacing import check_apart, check_output, remove
 from swag_af.diagnosing.diagnosis import check_begun, measure, recorded, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis
-from swag_af.diagnosing.told import (
-    NOT_ASKED,
-    advice,
-    against_rows,
-    agreement_rows,
-    answers,
-    fewer_rows,
-    fresh_rows,
-    growth_rows,
-    headline,
-    left_rows,
-)
+from swag_af.diagnosing.told import advice, answers, headline, not_asked, tables
 from swag_af.reporting.diagnosis_page import diagnosis_page
 from swag_af.reporting.provenance import command_of
 from swag_af.reporting.text import table
@@ -93,8 +82,9 @@ def _command(options: DiagnoseOptions) -> str:
 def diagnosed_lines(diagnosis: Diagnosis, folder: Path) -> list[str]:
     """The diagnosis as text: why the curve is not lower, each answer with its figures, what would help, where it is."""
     of = f"{diagnosis.n:,} contexts" + (f" of {diagnosis.n_all:,}" if diagnosis.n < diagnosis.n_all else "")
+    state = "matched" if diagnosis.is_matched else f"after iteration {diagnosis.iteration}"
     lines = [
-        f"{diagnosis.name}, after iteration {diagnosis.iteration}: {of}, {diagnosis.n_groups:,} groups, "
+        f"{diagnosis.name}, {state}: {of}, {diagnosis.n_groups:,} groups, "
         f"{diagnosis.n_candidates:,} candidates a context, {diagnosis.n_assigned} assigned",
         *diagnosis.notes,
         "",
@@ -103,9 +93,7 @@ def diagnosed_lines(diagnosis: Diagnosis, folder: Path) -> list[str]:
     for one in answers(diagnosis)[1:]:
         lines += ["", f"{one.about.capitalize()} ({one.status}). {one.found}", f"  {one.means}"]
     lines += ["", "What would help:", *(f"  {line}" for line in advice(diagnosis))]
-    tables = [left_rows(diagnosis), fresh_rows(diagnosis), agreement_rows(diagnosis), against_rows(diagnosis.filters)]
-    tables += [growth_rows(diagnosis.main), fewer_rows(diagnosis.main)]
-    for rows in tables:
+    for rows in (rows for of_answer in tables(diagnosis).values() for rows in of_answer):
         lines += ["", *table(rows)]
     written = f"Written to {folder}. Open {folder / PAGE} in a browser; it needs no network."
-    return [*lines, "", NOT_ASKED, written]
+    return [*lines, "", not_asked(diagnosis), written]

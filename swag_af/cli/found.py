@@ -15,6 +15,7 @@ from swag_af.cli.pruning import summary_lines
 from swag_af.cli.refining import summary_lines as refined_summary
 from swag_af.data.files import read_jsonl
 from swag_af.data.manifests import BEGUN
+from swag_af.data.percent import in_percent
 from swag_af.data.records import parse_record
 from swag_af.data.urls import command, flags
 from swag_af.diagnosing.diagnosis import RowRecord
@@ -76,12 +77,19 @@ def show_pruned(path: Path, options: ShowOptions) -> list[str]:
 
 
 def show_diagnosis(path: Path, options: ShowOptions) -> list[str]:
-    """Why the curve is not lower, every figure, and the contexts with the fewest harder candidates."""
-    kept = [parse_record(row, RowRecord, path / ROWS, AGAIN) for _, row in read_jsonl(path / ROWS)]
-    rows = sorted(kept, key=lambda row: (row.n_harder, row.row))
-    fewest = [f"  {row.id}: {row.n_harder:g} harder candidates" for row in rows[: options.n]]
-    shown = ["", "The contexts with the fewest harder candidates left:", *fewest] if fewest else []
-    return [*diagnosed_lines(open_diagnosis(path), path), *shown]
+    """Why the curve is not lower, every figure, and the contexts with the fewest harder candidates; of a matched run,
+    which has none left, those in which gold was found most often."""
+    rows = [parse_record(row, RowRecord, path / ROWS, AGAIN) for _, row in read_jsonl(path / ROWS)]
+    diagnosis = open_diagnosis(path)
+    if diagnosis.is_matched:
+        rows.sort(key=lambda row: (-row.accuracy, row.row))
+        head = "The contexts in which gold was found most often:"
+        first = [f"  {row.id}: by {in_percent(row.accuracy)} of the fits" for row in rows[: options.n]]
+    else:
+        rows.sort(key=lambda row: (row.n_harder, row.row))
+        head = "The contexts with the fewest harder candidates left:"
+        first = [f"  {row.id}: {row.n_harder:g} harder candidates" for row in rows[: options.n]]
+    return [*diagnosed_lines(diagnosis, path), *(["", head, *first] if first else [])]
 
 
 def show_refined(path: Path, options: ShowOptions) -> list[str]:

@@ -10,6 +10,8 @@ Reading order (each file imports only those named before it):
     growth     how well fresh filters tell gold from candidates, by number of contexts
     trend      a power law through a curve, with what it says of twice as much, where it can say anything
     outcome    the diagnosis: everything measured, in one record
+    words      what sentences are made of: an answer, figures with intervals, what is not known
+    matched    what is said of a run of `match`
     told       the diagnosis in sentences and rows
     diagnosis  the measurement of all of it, resumable by fit
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.audit import usable_filters
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import read_json
 from swag_af.data.manifests import BEGUN, as_read, begin_folder, check_same, read_manifest, sha256_json
 from swag_af.data.own_code import said_of
@@ -116,7 +116,7 @@ def subject_of(options: DiagnoseOptions) -> Subject:
     run.pool.check_tables(FILTER_TABLES)
     rows = sample(run.pool.groups, options.limit, seed=options.seed)
     groups = renumbered(run.pool.groups[rows])
-    _check_parts(groups, options.folds)
+    _check_parts(run, groups, options)
     made = usable_filters(run.pool, names, groups, device=options.device)
     if by_row := [name for name, one in zip(names, made, strict=True) if getattr(one, "reads_rows", False)]:
         raise InputError(
@@ -188,19 +188,26 @@ def _last_phase(run: Run, manifest: Mapping[str, Any]) -> tuple[str, int]:
     return begun[-1] if begun else ("", 1)
 
 
-def _check_parts(groups: np.ndarray, n_folds: int) -> None:
+def _check_parts(run: Run, groups: np.ndarray, options: DiagnoseOptions) -> None:
     """Raise InputError unless every way to part the groups leaves two contexts to fit on, and one to score."""
     n, n_groups, largest = len(groups), int(groups.max()) + 1, int(np.bincount(groups).max())
-    held = max(1, round(n / n_folds)) + largest - 1
+    held = max(1, round(n / options.folds)) + largest - 1
     if n_groups < 2 * THIRDS or n - held < 2:
+        limit = "a larger --limit, or " if n < len(run.pool) else ""
+        take = f"Take {limit}a run of more videos."
+        if run.is_matched:
+            take = f"The groups are the folds of the matching: take {limit}a run matched in more --folds."
         raise InputError(
-            f"{n} contexts of {n_groups} groups, the largest of {largest}, are too few to fit on some groups and score "
-            "others. Take a run of more videos, or a larger --limit."
+            f"{several(n, 'context')} of {several(n_groups, 'group')}, the largest of {largest}, are too few to fit on "
+            f"some groups and score others. {take}"
         )
 
 
 def _notes(names: Sequence[str], filters: Sequence[Filter], manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """What differs from the run's own filters."""
+    """What differs from the run's own filters; of a run that was matched, by what."""
+    if matching := manifest.get("matching"):
+        by = (f"{which} {matching[which].partition('[')[0]}" for which in ("relevance", "similarity"))
+        return (f"The run was matched, not filtered: {', '.join(by)}, weight {matching['weight']:g}.",)
     notes, known = [], manifest.get("filters", {})
     for name, one in zip(names, filters, strict=True):
         theirs, ours = known.get(name, known.get(one.name)), as_read(_settings(one))
@@ -343,6 +350,7 @@ def _diagnosis(subject: Subject, filters: tuple[OfFilter, ...], agreed: tuple[Ag
         options=recorded(subject.options),
         notes=subject.notes,
         versions={name: version(name) for name in ("swag-af", "numpy", "scipy")},
+        is_matched=run.is_matched and run.pool.n_candidates == run.start.shape[1],
     )
 
 

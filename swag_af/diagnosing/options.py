@@ -20,7 +20,7 @@ class DiagnoseOptions(Options):
 
     Leaves a page, diagnosis.html, a record of all figures, diagnosis.json, and rows.jsonl, a line for each context.
     Killed and run again, it goes on after the last finished fit to the same bytes. A run of `match` has no filters:
-    name some.
+    name some, and it is said what its matching gives away to them.
 
     Try:
       swag-af diagnose run

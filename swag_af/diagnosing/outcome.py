@@ -74,6 +74,8 @@ class Diagnosis:
     options: Mapping[str, Any]
     notes: tuple[str, ...]
     versions: Mapping[str, str]
+    is_matched: bool = False
+    """Whether wrong answers are right ones of other rows, all of which are shown: nothing was generated or filtered."""
 
     @property
     def chance(self) -> float:

@@ -5,44 +5,48 @@ interval is within `MARGIN` of it; elsewhere it says that this is not known, and
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from swag_af.auditing.summary import Rows
-from swag_af.data.percent import from_to, in_percent, in_points
+from swag_af.data.percent import in_percent
 from swag_af.diagnosing.agreement import Agreement
 from swag_af.diagnosing.figures import MARGIN, Figure
 from swag_af.diagnosing.growth import Against
 from swag_af.diagnosing.left import Left
+from swag_af.diagnosing.matched import advice_on_matching, matched_answers
 from swag_af.diagnosing.outcome import Diagnosis, OfFilter
 from swag_af.diagnosing.trend import Trend
-
-Status = Literal["limit", "open", "fine", "unknown"]
-"""It holds the curve up; it leaves room to go on; it is not the reason; the figures do not say."""
-UNKNOWN = "We do not know"
-WITHIN = f"to within {100 * MARGIN:g} points"
-ALL_ASSIGNED = "Every candidate of the pool is assigned, so that no swap is possible."
-NOT_ASKED = (
-    "Not asked: what other kinds of filters would find, and whether the harder candidates are still wrong. Intervals "
-    "cover other contexts of this kind; fits of one filter share most contexts that they are fitted on."
+from swag_af.diagnosing.words import (
+    UNKNOWN,
+    WITHIN,
+    Answer,
+    Status,
+    above_chance,
+    at_chance,
+    change,
+    control_said,
+    found_now,
+    negative,
+    not_told,
+    number,
+    percent,
+    points,
 )
 
+ALL_ASSIGNED = "Every candidate of the pool is assigned, so that no swap is possible."
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What was found on one question."""
 
-    about: Literal["curve", "pool", "filter", "generator"]
-    status: Status
-    found: str
-    """The figures, in a sentence."""
-    means: str
-    """What that means, in a sentence or two."""
+def not_asked(diagnosis: Diagnosis) -> str:
+    """What the figures are silent on."""
+    wrong = "wrong answers are wrong" if diagnosis.is_matched else "the harder candidates are still wrong"
+    return (
+        f"Not asked: what other kinds of filters would find, and whether {wrong}. Intervals cover other contexts of "
+        "this kind; fits of one filter share most contexts that they are fitted on."
+    )
 
 
 def headline(diagnosis: Diagnosis) -> str:
     """Why the curve is not lower, in a sentence or two; and what makes figures of a filter less than they seem."""
-    found, caveats = answers(diagnosis), [line for one in diagnosis.filters for line in _caveats(one)]
+    found, caveats = answers(diagnosis), _caveats(diagnosis)
     if found[0].status != "open":
         return " ".join([found[0].found, found[0].means, *caveats])
     said = [one.means for one in found[1:] if one.status in ("limit", "open")]
@@ -50,29 +54,35 @@ def headline(diagnosis: Diagnosis) -> str:
     return " ".join([found[0].found, *said, *caveats])
 
 
-def _caveats(one: OfFilter) -> list[str]:
-    """What of its scores is missing; nothing of most filters."""
-    unread = (
-        f"In {in_percent(one.unread)} of the contexts {one.name} could not read gold or a distractor: these count as "
-        "ties."
-    )
-    unlearned = (
-        f"Of {one.n_fits:,} fits of {one.name}, {one.n_unlearned:,} did not converge, and learned nothing: a run makes "
-        "no swap by such, and the figures here are partly theirs."
-    )
-    return [*([unread] if one.unread else []), *([unlearned] if one.n_unlearned else [])]
+def _caveats(diagnosis: Diagnosis) -> list[str]:
+    """What is missing of the scores of each filter; nothing of most."""
+    no_swap = "" if diagnosis.is_matched else "a run makes no swap by such, and "
+    lines = []
+    for one in diagnosis.filters:
+        if one.unread:
+            lines.append(
+                f"In {in_percent(one.unread)} of the contexts {one.name} could not read gold or a distractor: these "
+                "count as ties."
+            )
+        if one.n_unlearned:
+            lines.append(
+                f"Of {one.n_fits:,} fits of {one.name}, {one.n_unlearned:,} did not converge, and learned nothing: "
+                f"{no_swap}the figures here are partly theirs."
+            )
+    return lines
 
 
 def answers(diagnosis: Diagnosis) -> list[Answer]:
-    """On the curve, the pool, the filter and the generator, in this order."""
+    """On the curve, the pool, the filter and the generator, in this order; of a matched run on its accuracy, the filter
+    and the matching."""
+    if diagnosis.is_matched:
+        return matched_answers(diagnosis)
     return [one(diagnosis) for one in (_curve, _pool, _filter, _generator)]
 
 
 def _curve(diagnosis: Diagnosis) -> Answer:
-    main, chance = diagnosis.main, diagnosis.chance
-    now = main.left.now
-    guessing = f"guessing finds {in_percent(chance)}."
-    found = f"Fresh fits of {main.name} find gold in {percent(now)} of the contexts; {guessing}"
+    now, chance = diagnosis.main.left.now, diagnosis.chance
+    found = found_now(diagnosis)
     if now.low > chance:
         gap = f"{100 * (now.value - chance):.1f} points above chance are to be explained."
         return Answer("curve", "open", found, gap)
@@ -84,15 +94,9 @@ def _curve(diagnosis: Diagnosis) -> Answer:
     elif now.is_near(chance):
         means = f"The curve is at chance, {WITHIN}: there is no more than that left that this filter finds."
     else:
-        means = f"That is {_not_told(now, chance)} whether there is something left that this filter finds."
-    status: Status = "fine" if _at_chance(diagnosis) else "unknown"
+        means = f"That is {not_told(now, chance)} whether there is something left that this filter finds."
+    status: Status = "fine" if at_chance(diagnosis) else "unknown"
     return Answer("curve", status, found, " ".join([means, _sees(diagnosis)]))
-
-
-def _not_told(figure: Figure, chance: float) -> str:
-    """What an interval says that holds chance and is too wide for more; the sentence goes on with `whether`."""
-    most = max(figure.high - chance, chance - figure.low)
-    return f"not distinguishable from chance; the interval allows up to {100 * most:.1f} points: {UNKNOWN.lower()}"
 
 
 def _sees(diagnosis: Diagnosis) -> str:
@@ -112,16 +116,6 @@ def _sees(diagnosis: Diagnosis) -> str:
     if not random.accuracy.is_near(random.chance):
         return f"{agree}.{less}"
     return f"{agree}: to this filter the generator is as good as gold, {WITHIN}, before any filtering.{less}"
-
-
-def _above_chance(diagnosis: Diagnosis) -> bool:
-    return diagnosis.main.left.now.low > diagnosis.chance
-
-
-def _at_chance(diagnosis: Diagnosis) -> bool:
-    """Whether the curve is surely at chance or below; where it is not above either, nothing is sure."""
-    now, chance = diagnosis.main.left.now, diagnosis.chance
-    return now.high < chance or now.is_near(chance)
 
 
 def _correlated(agreement: Agreement) -> bool:
@@ -145,9 +139,9 @@ def _pool(diagnosis: Diagnosis) -> Answer:
 
 def _of_pool(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
     left, chance = diagnosis.main.left, diagnosis.chance
-    if _at_chance(diagnosis):
+    if at_chance(diagnosis):
         return "fine", found, "At chance or below, so the pool does not hold this curve up."
-    if not _above_chance(diagnosis):
+    if not above_chance(diagnosis):
         return (
             "unknown",
             found,
@@ -217,9 +211,9 @@ def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, 
             found,
             f"Not distinguishable from a coin; the interval allows up to {most:.1f} points: {UNKNOWN.lower()}.",
         )
-    if _at_chance(diagnosis):
+    if at_chance(diagnosis):
         return "fine", found, f"{noise.capitalize()}; the curve is at chance all the same."
-    if not _above_chance(diagnosis):
+    if not above_chance(diagnosis):
         return "unknown", found, f"{noise.capitalize()}; the curve is not distinguishable from chance."
     means = f"The filter is the limit: {noise}. A filter that learns the same from other contexts would go on."
     return "limit", found, means
@@ -229,10 +223,11 @@ def _generator(diagnosis: Diagnosis) -> Answer:
     one, some = diagnosis.main.growth.against[0], _against_assigned(diagnosis)
     found = (
         f"Random candidates of the pool: {diagnosis.main.name} tells gold from one in {percent(one.accuracy)} "
-        f"(guessing {in_percent(one.chance)}), from {some.n_negatives} in {percent(some.accuracy)} (guessing "
-        f"{in_percent(some.chance)})."
+        f"(guessing {in_percent(one.chance)})"
     )
-    found += _control_said(diagnosis.main)
+    if some.n_negatives > 1:
+        found += f", from {some.n_negatives} in {percent(some.accuracy)} (guessing {in_percent(some.chance)})"
+    found += f".{control_said(diagnosis.main)}"
     if some.accuracy.low > some.chance:
         return Answer("generator", *_given_away(diagnosis, found))
     if some.accuracy.is_near(some.chance):
@@ -240,30 +235,17 @@ def _generator(diagnosis: Diagnosis) -> Answer:
     if some.accuracy.high < some.chance:
         means = "Below chance: gold looks like what is wrong to this filter, as where candidates are golds of others."
         return Answer("generator", "unknown", found, means)
-    told = _not_told(some.accuracy, some.chance)
+    told = not_told(some.accuracy, some.chance)
     return Answer("generator", "unknown", found, f"That is {told} whether it writes as people do.")
 
 
 def _given_away(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
     means = "What the generator writes gives itself away to this filter before any filtering"
-    if _above_chance(diagnosis):
+    if above_chance(diagnosis):
         return "limit", found, f"{means}, and some of that is left."
-    if _at_chance(diagnosis):
+    if at_chance(diagnosis):
         return "fine", found, f"{means}; swaps have taken that away."
     return "unknown", found, f"{means}; {UNKNOWN.lower()} whether some of that is left."
-
-
-def _control_said(main: OfFilter) -> str:
-    control = main.growth.control
-    if control is None:
-        return ""
-    said = (
-        f" With a random candidate in the place of gold: {percent(control.accuracy)}, guessing "
-        f"{in_percent(control.chance)}."
-    )
-    if control.accuracy.excludes(control.chance):
-        said += " That is off chance, as one control in twenty is by luck; if it stays so, candidates are not random."
-    return said
 
 
 def _against_assigned(diagnosis: Diagnosis) -> Against:
@@ -273,17 +255,19 @@ def _against_assigned(diagnosis: Diagnosis) -> Against:
 
 
 def advice(diagnosis: Diagnosis) -> list[str]:
-    """What would help, a sentence for each: more iterations, candidates, contexts, another generator."""
+    """What would help, a sentence for each: more iterations, candidates, contexts, another generator or matching."""
     main = diagnosis.main
-    if not _above_chance(diagnosis):
+    if diagnosis.is_matched:
+        return [advice_on_matching(diagnosis), *_contexts(diagnosis)]
+    if not above_chance(diagnosis):
         nothing = f"{main.name} is at chance or below, {WITHIN}: nothing more than that is to be gained."
-        if not _at_chance(diagnosis):
-            nothing = f"{main.name} is {_not_told(main.left.now, diagnosis.chance)} whether there is anything to gain."
-        return [f"More iterations, candidates, another generator: {nothing}", *_contexts(main)]
+        if not at_chance(diagnosis):
+            nothing = f"{main.name} is {not_told(main.left.now, diagnosis.chance)} whether there is anything to gain."
+        return [f"More iterations, candidates, another generator: {nothing}", *_contexts(diagnosis)]
     if not diagnosis.has_spares:
         more = "More iterations: none can swap anything. More candidates: a pool without spare ones does not say."
-        return [more, *_contexts(main), _better(diagnosis)]
-    return [_iterations(diagnosis), _candidates(diagnosis), *_contexts(main), _better(diagnosis)]
+        return [more, *_contexts(diagnosis), _better(diagnosis)]
+    return [_iterations(diagnosis), _candidates(diagnosis), *_contexts(diagnosis), _better(diagnosis)]
 
 
 def _iterations(diagnosis: Diagnosis) -> str:
@@ -306,7 +290,7 @@ def _candidates(diagnosis: Diagnosis) -> str:
             return f"More candidates: {UNKNOWN.lower()}; {_denial(left)}."
         if left.other_fit.high <= chance + MARGIN:
             return f"More candidates: not needed; the hardest that are there bring present fits to chance, {WITHIN}."
-        told = _not_told(left.other_fit, chance)
+        told = not_told(left.other_fit, chance)
         return f"More candidates: present fits on the hardest that are there are {told} whether more are needed."
     if trend.direction < 0 and trend.doubled is not None:
         return (
@@ -331,9 +315,11 @@ def _better(diagnosis: Diagnosis) -> str:
     )
 
 
-def _contexts(main: OfFilter) -> list[str]:
+def _contexts(diagnosis: Diagnosis) -> list[str]:
     """A sentence for each trend that is known, one for those that are not."""
-    asked = {"the run's distractors": main.more_contexts_assigned, "random candidates": main.more_contexts_random}
+    asked = {"the run's distractors": diagnosis.main.more_contexts_assigned}
+    if not diagnosis.is_matched:  # whose random candidates are the run's distractors
+        asked["random candidates"] = diagnosis.main.more_contexts_random
     told, unknown = [], dict[str, Trend]()
     for what, trend in asked.items():
         if trend.doubled is None or not trend.direction:
@@ -348,7 +334,7 @@ def _of_contexts(n: int, doubled: Figure, what: str) -> str:
     changed, told = points(doubled if is_more else negative(doubled)), "better" if is_more else "worse"
     said = f"More contexts: fitted on {n:,}, it would tell gold from {what} {told} by {changed}"
     if is_more and what.startswith("the run"):
-        return f"{said}: the curve is as low as it is partly for want of contexts to learn from."
+        return f"{said}: accuracy is as low as it is partly for want of contexts to learn from."
     return f"{said}."
 
 
@@ -375,31 +361,17 @@ def _why_unsaid(trend: Trend) -> str:
     return f"the power law says {change(trend.doubled)}" if trend.doubled else trend.why_unknown
 
 
-def negative(figure: Figure) -> Figure:
-    """The figure of what is less by as much; 0 stays 0, and is no -0."""
-    return Figure(0.0 - figure.value, 0.0 - figure.high, 0.0 - figure.low)
-
-
-def percent(figure: Figure | None) -> str:
-    """A share with its interval: `12.3 % (10.1 to 14.6)`; a dash where there is none."""
-    if figure is None:
-        return "–"
-    return f"{in_percent(figure.value)} ({from_to(figure.low, figure.high)})"
-
-
-def points(figure: Figure) -> str:
-    """A difference of shares: `1.2 points (0.3 to 2.1)`."""
-    return f"{100 * figure.value:.1f} points ({from_to(figure.low, figure.high)})"
-
-
-def change(figure: Figure) -> str:
-    """The same with its sign."""
-    return in_points(figure.value, figure.low, figure.high)
-
-
-def number(figure: Figure | None) -> str:
-    """A correlation: `0.42 (0.40 to 0.44)`."""
-    return "–" if figure is None else f"{figure.value:.2f} ({figure.low:.2f} to {figure.high:.2f})"
+def tables(diagnosis: Diagnosis) -> dict[str, list[Rows]]:
+    """The tables behind each answer, and behind what would help; all that there are, in the order of the answers."""
+    of_filter, against = agreement_rows(diagnosis), against_rows(diagnosis.filters)
+    if diagnosis.is_matched:
+        return {"filter": [of_filter], "matching": [against, growth_rows(diagnosis)], "help": []}
+    return {
+        "pool": [left_rows(diagnosis), fresh_rows(diagnosis)],
+        "filter": [of_filter],
+        "generator": [against, growth_rows(diagnosis)],
+        "help": [fewer_rows(diagnosis.main)],
+    }
 
 
 def left_rows(diagnosis: Diagnosis) -> Rows:
@@ -439,10 +411,14 @@ def pair_name(agreement: Agreement) -> str:
     return f"{one}, other seeds" if one == other else f"{one} and {other}"
 
 
-def growth_rows(main: OfFilter) -> Rows:
-    """The accuracy by number of contexts."""
+def growth_rows(diagnosis: Diagnosis) -> Rows:
+    """The accuracy of the first filter by number of contexts."""
+    growth = diagnosis.main.growth
+    if diagnosis.is_matched:
+        of_each = [(f"{one.n:,}", percent(one.accuracy)) for one in growth.assigned]
+        return [("contexts", "the run's distractors"), *of_each]
     rows: Rows = [("contexts", "random candidates", "the run's distractors")]
-    for random, assigned in zip(main.growth.random, main.growth.assigned, strict=True):
+    for random, assigned in zip(growth.random, growth.assigned, strict=True):
         rows.append((f"{random.n:,}", percent(random.accuracy), percent(assigned.accuracy)))
     return rows
 

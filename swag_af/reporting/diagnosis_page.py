@@ -4,27 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from swag_af.auditing.summary import Rows
 from swag_af.diagnosing.agreement import Agreement
 from swag_af.diagnosing.figures import Figure
 from swag_af.diagnosing.growth import Point
 from swag_af.diagnosing.left import Left
 from swag_af.diagnosing.outcome import Diagnosis, OfFilter
 from swag_af.diagnosing.told import (
-    NOT_ASKED,
-    Answer,
     advice,
-    against_rows,
-    agreement_rows,
     answers,
-    fewer_rows,
-    fresh_rows,
-    growth_rows,
     headline,
-    left_rows,
+    not_asked,
     pair_name,
-    percent,
+    tables,
 )
 from swag_af.diagnosing.trend import Trend, at
+from swag_af.diagnosing.words import Answer, percent
 from swag_af.reporting.charts import (
     Frame,
     Series,
@@ -46,31 +41,21 @@ QUESTIONS = {
     "pool": "Has the pool harder candidates left?",
     "filter": "Do independent fits agree?",
     "generator": "What does the generator give away?",
+    "matching": "What does the matching give away?",
 }
 STATUSES = {"limit": "holds the curve up", "open": "room to go on", "fine": "not the reason", "unknown": "not known"}
 
 
 def diagnosis_page(diagnosis: Diagnosis, *, command: str = "") -> str:
     """The whole HTML file; `command` is what made the diagnosis."""
-    main = diagnosis.main
-    sections = {}
-    charts = {
-        "pool": [_harder_chart(main.left), _hardest_chart(main.left, diagnosis.chance)],
-        "filter": [_swap_chart(diagnosis.agreements), _correlation_chart(diagnosis.agreements)],
-        "generator": [_growth_chart(main, diagnosis.chance)],
+    shown, rows = _charts(diagnosis), tables(diagnosis)
+    sections: dict[str, str] = {
+        one.about: _section(one, shown[one.about], rows[one.about], is_matched=diagnosis.is_matched)
+        for one in answers(diagnosis)[1:]
     }
-    tables = {
-        "pool": [left_rows(diagnosis), fresh_rows(diagnosis)],
-        "filter": [agreement_rows(diagnosis)],
-        "generator": [against_rows(diagnosis.filters), growth_rows(main)],
-    }
-    found: dict[str, Answer] = {one.about: one for one in answers(diagnosis)}
-    for name, question in QUESTIONS.items():
-        sections[name] = _section(name, question, found[name], charts[name], tables[name])
-    chart = _fewer_chart(main, diagnosis.chance)
-    sections["help"] = render("diagnosis_help", told=advice(diagnosis), charts=[chart], rows=fewer_rows(main))
+    sections["help"] = render("diagnosis_help", told=advice(diagnosis), charts=shown["help"], tables=rows["help"])
     options = {name.replace("_", " "): value for name, value in diagnosis.options.items() if value != ""}
-    notes = [*diagnosis.notes, NOT_ASKED]
+    notes = [*diagnosis.notes, not_asked(diagnosis)]
     sections["making"] = render(
         "diagnosis_making", command=command, notes=notes, options=options, versions=dict(diagnosis.versions)
     )
@@ -78,26 +63,43 @@ def diagnosis_page(diagnosis: Diagnosis, *, command: str = "") -> str:
     return page(title, _header(diagnosis), sections, COLOURS, skeleton="diagnosis", sheet="audit")
 
 
+def _charts(diagnosis: Diagnosis) -> dict[str, list[str]]:
+    """The pictures of each answer, and of what would help."""
+    main, agreements = diagnosis.main, diagnosis.agreements
+    growth, correlation = _growth_chart(diagnosis), _correlation_chart(agreements)
+    if diagnosis.is_matched:
+        return {"filter": [correlation], "matching": [growth], "help": []}
+    return {
+        "pool": [_harder_chart(main.left), _hardest_chart(main.left, diagnosis.chance)],
+        "filter": [_swap_chart(agreements), correlation],
+        "generator": [growth],
+        "help": [_fewer_chart(main, diagnosis.chance)],
+    }
+
+
 def _header(diagnosis: Diagnosis) -> dict[str, object]:
+    iterations = {} if diagnosis.is_matched else {"iterations": f"{diagnosis.iteration:,}"}
     tiles = {
         "contexts": f"{diagnosis.n:,}",
         "candidates a context": f"{diagnosis.n_candidates:,}",
-        "iterations": f"{diagnosis.iteration:,}",
+        **iterations,
         f"accuracy of {diagnosis.main.name}": share(diagnosis.main.left.now.value),
         "chance": share(diagnosis.chance),
     }
     if diagnosis.last_accuracy is not None:
         last = "iteration" if diagnosis.n_last == 1 else f"{diagnosis.n_last} iterations"
         tiles[f"in the run, last {last} of its last filter"] = share(diagnosis.last_accuracy)
-    return {"verdict": headline(diagnosis), "tiles": tiles}
+    asked = f"Why is the {'accuracy' if diagnosis.is_matched else 'curve'} not lower?"
+    return {"asked": asked, "verdict": headline(diagnosis), "tiles": tiles}
 
 
-def _section(name: str, question: str, answer: Answer, charts: Sequence[str], tables: Sequence[object]) -> str:
+def _section(answer: Answer, charts: Sequence[str], tables: Sequence[Rows], *, is_matched: bool) -> str:
+    status = STATUSES[answer.status]
     return render(
         "diagnosis_section",
-        name=name,
-        question=question,
-        status=STATUSES[answer.status],
+        name=answer.about,
+        question=QUESTIONS[answer.about],
+        status=status.replace("curve", "accuracy") if is_matched else status,
         found=answer.found,
         means=answer.means,
         charts=charts,
@@ -168,21 +170,29 @@ def _correlation_chart(agreements: Sequence[Agreement]) -> str:
     return figure("Agreement on the order of candidates", note, frame, shapes, legend, note=note)
 
 
-def _growth_chart(main: OfFilter, chance: float) -> str:
-    """Accuracy by number of contexts, against random candidates and the run's distractors; the laws beyond."""
+def _growth_chart(diagnosis: Diagnosis) -> str:
+    """Accuracy by number of contexts, against random candidates and the run's distractors; the laws beyond.
+
+    The random candidates of a matched run are its distractors.
+    """
+    main, chance = diagnosis.main, diagnosis.chance
     growth = main.growth
-    trends = (main.more_contexts_random, main.more_contexts_assigned)
+    shown = {"random candidates": (growth.random, main.more_contexts_random)}
+    shown |= {"the run's distractors": (growth.assigned, main.more_contexts_assigned)}
+    if diagnosis.is_matched:
+        del shown["random candidates"]
     sizes = [point.n for point in growth.random]
-    frame = _doubling_frame(sizes, [*growth.random, *growth.assigned], chance, "contexts fitted on")
+    every = [point for points, _ in shown.values() for point in points]
+    frame = _doubling_frame(sizes, every, chance, "contexts fitted on")
     shapes = [level(frame, chance)]
-    for colour, (points, trend) in enumerate(zip((growth.random, growth.assigned), trends, strict=True)):
+    for colour, (points, trend) in enumerate(shown.values()):
         shapes += _curve(frame, [(point.n, point.accuracy) for point in points], trend, colour)
     if growth.control and growth.control.chance == round(chance, 6):
         accuracy = growth.control.accuracy
         shapes.append(whisker(frame, np.log2(sizes[-1]), accuracy.low, accuracy.high, 5))
         title = f"control: {percent(accuracy)}"
         shapes.append(dot(frame, np.log2(sizes[-1]), accuracy.value, 5, hollow=True, title=title))
-    legend = [Series("random candidates", 0), Series("the run's distractors", 1), Series("control", 5, "ring")]
+    legend = [*(Series(name, colour) for colour, name in enumerate(shown)), Series("control", 5, "ring")]
     note = "Gold against as many negatives as the run assigns. Dashed: a power law, where it is known to rise or fall."
     return figure("Accuracy by number of contexts", note, frame, shapes, legend, note=note)
 

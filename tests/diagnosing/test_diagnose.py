@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from conftest import make_pool
 from killed import KilledError, break_after
 from planted import CAUSES, A, CutFilter, K, N, exhausted, levels, obvious, planted_run, unfinished
 
@@ -23,6 +22,7 @@ from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
+from swag_af.data.records import Matching
 from swag_af.data.run import Run, begin_run
 from swag_af.diagnosing import fits as fits_module
 from swag_af.diagnosing.diagnosis import subject_of
@@ -31,7 +31,8 @@ from swag_af.diagnosing.fits import Fits, curves
 from swag_af.diagnosing.left import in_thirds
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import Diagnosis
-from swag_af.diagnosing.told import advice, answers, change, headline, negative
+from swag_af.diagnosing.told import advice, answers, headline
+from swag_af.diagnosing.words import change, negative
 from swag_af.filters import registry
 
 PLANTED = {
@@ -376,15 +377,67 @@ def test_what_cannot_be_diagnosed_is_one_line_before_any_fit(tmp_path: Path) -> 
         options(run, seeds=1)
 
 
+MATCHING: Matching = {"weight": 0.1, "relevance": "tfidf", "similarity": "lexical", "said": ["matched"]}
+
+
 def test_a_matched_run_needs_a_filter_by_name(tmp_path: Path) -> None:
-    pool = make_pool(n=60, fewest=4, most=4).save(tmp_path / "pool")
-    start = np.tile(np.arange(5, dtype=np.int32), (60, 1))
-    matching: Any = {"weight": 1.0, "relevance": "lexical", "similarity": "lexical", "said": ["matched"]}
-    begin_run(
-        pool, start, tmp_path / "run", {"pool_identity": pool.identity, "phases": []}, n_planned=0, matching=matching
-    )
+    planted_run(tmp_path, levels(0, 1000)[:, 0], levels(0, 1000, k=A), matching=MATCHING)
     with pytest.raises(InputError, match="matched, not filtered"):
         subject_of(DiagnoseOptions(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    ("gold", "status", "said"),
+    [
+        (np.full(N, 1000), "limit", "The wrong answers that the matching took from other rows are told from the right"),
+        (np.full(N, -1), "fine", "the matching took answers that this filter prefers to the right ones"),
+        (levels(0, 900, seed=1)[:, 0], "unknown", "we do not know whether there is something that this filter finds"),
+    ],
+    ids=["above chance", "below chance", "nobody knows"],
+)
+def test_what_is_said_of_a_matched_run_is_about_its_matching(
+    gold: np.ndarray, status: str, said: str, tmp_path: Path
+) -> None:
+    """It blamed a generator and swaps, though every wrong answer is a right one of another row."""
+    run = planted_run(tmp_path, np.maximum(gold, 0), levels(1, 900, k=A), matching=MATCHING)
+    found = diagnose(options(run, filters="level"))
+    told = "\n".join(diagnosed_lines(found, tmp_path / "why"))
+    page = (tmp_path / "run" / "diagnosis" / "diagnosis.html").read_text()
+    assert said in headline(found)
+    assert [(one.about, one.status) for one in answers(found)[1:]] == [("filter", "unknown"), ("matching", status)]
+    assert "Another matching: " in told
+    for word in ("generator", "iteration", "more candidates", "harder", "before any filtering"):
+        assert word not in told.lower()
+        assert word not in page.lower()
+    shown = show(ShowOptions(tmp_path / "run" / "diagnosis"))
+    assert "The contexts in which gold was found most often:" in shown
+
+
+def test_a_run_of_one_negative_has_one_figure_for_it(tmp_path: Path) -> None:
+    """It was printed twice: from one in 52.9 %, from 1 in 52.9 %."""
+    start = np.tile(np.arange(2, dtype=np.int32), (N, 1))
+    found = diagnose(options(planted_run(tmp_path, np.full(N, 1000), levels(0, 900), start)))
+    assert answers(found)[-1].found.count(" in 100.0 %") == 1
+
+
+@pytest.mark.parametrize(
+    ("n", "limit", "said"),
+    [
+        (4, 0, "The groups are the folds of the matching: take a run matched in more --folds."),
+        (N, 4, "The groups are the folds of the matching: take a larger --limit, or a run matched in more --folds."),
+    ],
+)
+def test_too_few_folds_of_a_matching_are_told_as_such(n: int, limit: int, said: str, tmp_path: Path) -> None:
+    """More videos, and a larger --limit where none was given, were advised; neither helps."""
+    run = planted_run(tmp_path, *(one[:n] for one in levels_of_gold()), matching=MATCHING)
+    with pytest.raises(InputError, match=re.escape(said)):
+        subject_of(options(run, filters="level", limit=limit))
+
+
+def test_no_larger_limit_is_advised_where_there_is_none(tmp_path: Path) -> None:
+    run = planted_run(tmp_path, *(one[:4] for one in levels_of_gold()))
+    with pytest.raises(InputError, match=r"score others\. Take a run of more videos\."):
+        subject_of(options(run))
 
 
 def test_a_pool_of_what_is_assigned_has_nothing_left(tmp_path: Path) -> None:
@@ -399,7 +452,7 @@ def test_a_pool_of_what_is_assigned_has_nothing_left(tmp_path: Path) -> None:
 
 def test_a_limit_that_leaves_too_few_groups_is_named(tmp_path: Path) -> None:
     """It was said that an audit needs several groups, and nothing of --limit."""
-    with pytest.raises(InputError, match="or a larger --limit"):
+    with pytest.raises(InputError, match="Take a larger --limit, or"):
         diagnose(options(obvious(tmp_path), limit=1))
 
 
