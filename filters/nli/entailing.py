@@ -9,7 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.interval import interval, paired_difference
 from swag_af.data.manifests import MANIFEST, sha256_file
+from swag_af.data.percent import from_to, in_percent
+from swag_af.data.progress import note
 from swag_af.filters.nli.folder import NLIModel, open_nli
 
 
@@ -53,13 +56,34 @@ def either_way(model: NLIModel, firsts: Sequence[str], seconds: Sequence[str]) -
 
 def entailment_class(model: NLIModel) -> int:
     """The number of the class of what follows; InputError where no class, or more than one, has such a name."""
-    found = [i for i, name in enumerate(model.manifest.classes) if name.lower().startswith("entail")]
+    found = entailment_classes(model.manifest.classes)
     if len(found) != 1:
         raise InputError(
             f"{model.path}: which of its classes is entailment? They are {', '.join(model.manifest.classes)}. Train it "
             "on data whose classes have names."
         )
     return found[0]
+
+
+def entailment_classes(classes: Sequence[str]) -> list[int]:
+    """The numbers of those of `classes` that have the name of what follows."""
+    return [i for i, name in enumerate(classes) if name.lower().startswith("entail")]
+
+
+def doubt_of(model: NLIModel) -> str:
+    """That the model is not seen to know more than which class is the largest; empty where it is."""
+    held = model.held_out()
+    labels, said, groups = (np.array([getattr(one, name) for one in held]) for name in ("label", "said", "group"))
+    largest, groups = np.bincount(labels).argmax(), np.unique(groups, return_inverse=True)[1]
+    hits, guesses = (labels == said).astype(float), (labels == largest).astype(float)
+    if paired_difference(guesses, hits, groups).low > 0:
+        return ""
+    return (
+        f"{model.path}: of the held-out pairs it is right in {in_percent(hits.mean())} "
+        f"({from_to(*interval(hits, groups))}), and its largest class, {model.manifest.classes[largest]}, is "
+        f"{in_percent(guesses.mean())} of them: it is not seen to know anything. Train one on more pairs, for more "
+        "--epochs, or with --vectors."
+    )
 
 
 def shares(logits: np.ndarray) -> np.ndarray:
@@ -82,8 +106,11 @@ class ByEntailment:
     """What stands in the brackets of `nli[...]`."""
 
     def check(self) -> None:
-        """Raise InputError where the folder holds no model that can be read, or none that knows entailment."""
+        """Raise InputError where the folder holds no model that can be read, or none that has a class of entailment;
+        warn of one that is not seen to know anything."""
         entailment_class(self.model)
+        if doubt := doubt_of(self.model):
+            note(f"Warning: {doubt}")
 
     def settings(self) -> dict[str, Any]:
         """The hash of the folder's manifest, in place of its path, and the device."""

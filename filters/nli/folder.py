@@ -51,6 +51,8 @@ class NLIManifest:
     """Share of the words of the training texts that the file of vectors has."""
     accuracy: float
     """On the held-out pairs."""
+    notes: tuple[str, ...] = ()
+    """How the files were read, and what is to be known of their classes."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ and of the pairs that choose the epoch; no held-out pair takes part in anything 
 from the seed and its number, and leaves a checkpoint: a run that is killed goes on from it to the same bytes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from math import isfinite
@@ -21,10 +21,11 @@ from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import made_by_others, sha256_file, sha256_json, write_manifest
-from swag_af.data.progress import progress
+from swag_af.data.progress import note, progress
 from swag_af.data.replacing import check_output, remove, remove_leftovers
 from swag_af.data.splits import hold_aside
 from swag_af.data.urls import link
+from swag_af.filters.nli.entailing import entailment_classes
 from swag_af.filters.nli.folder import (
     HELD_OUT,
     WEIGHTS,
@@ -68,6 +69,8 @@ def train_nli(options: TrainNLIOptions) -> NLIModel:
         manifest = open_nli(options.out, device=options.device).manifest
         _check_same(manifest.options.get("identity"), identity, done)
     else:
+        for line in _unasked(data.instances.classes):
+            note(line)
         _begin(work, identity)
         _write(options, data, _trained(options, data, filter, work), identity)
     remove(work)
@@ -114,6 +117,21 @@ def _read(options: TrainNLIOptions) -> _Data:
     instances = instances.take(order)
     groups = group(instances).numbers
     return _parted(instances, groups, options.held_out, rng)
+
+
+def _unasked(classes: Sequence[str]) -> list[str]:
+    """Who cannot ask a model of these classes, before it is trained for hours."""
+    if len(entailment_classes(classes)) == 1:
+        return []
+    names = ""
+    if all(name.isdecimal() for name in classes):
+        names = (
+            " Write names in place of the numbers: in SNLI and MultiNLI 0 is entailment, 1 neutral, 2 contradiction."
+        )
+    return [
+        f"Warning: which of the classes {', '.join(classes)} is entailment? A filter and a probe of audits can be made "
+        f"of them, but `guard` and `match` ask for a class of that name, and refuse this model.{names}"
+    ]
 
 
 def _parted(instances: Instances, groups: np.ndarray, share: float, rng: np.random.Generator) -> _Data:
@@ -317,5 +335,6 @@ def _write(options: TrainNLIOptions, data: _Data, trained: _Trained, identity: M
         losses=tuple(trained.losses),
         coverage=trained.filter.coverage,
         accuracy=float((said == answers).mean()),
+        notes=(*data.instances.notes, *_unasked(data.instances.classes)),
     )
     write_manifest(options.out, KIND, asdict(manifest))

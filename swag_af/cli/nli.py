@@ -4,6 +4,7 @@ import numpy as np
 
 from swag_af.data.interval import interval
 from swag_af.data.urls import command
+from swag_af.filters.nli.entailing import doubt_of
 from swag_af.filters.nli.folder import NLIModel
 from swag_af.reporting.text import table
 
@@ -19,7 +20,7 @@ def following(model: NLIModel) -> str:
 
 
 def model_lines(model: NLIModel) -> list[str]:
-    """Sizes, losses, the held-out accuracy of all and of each class, each with its interval."""
+    """How the data was read, sizes, losses, the held-out accuracy of all and of each class, each with its interval."""
     manifest, held = model.manifest, model.held_out()
     labels, said, groups = (np.array([getattr(one, name) for one in held]) for name in ("label", "said", "group"))
     rows = [("class", "pairs", "accuracy", "95 % interval")]
@@ -31,12 +32,14 @@ def model_lines(model: NLIModel) -> list[str]:
             hits = (labels == said)[chosen].astype(float)
             low, high = interval(hits, np.unique(groups[chosen], return_inverse=True)[1])
             rows.append((name, f"{len(hits):,}", f"{hits.mean():.3f}", f"{low:.3f} to {high:.3f}"))
-    best = int(np.argmin(manifest.losses))
+    best, doubt = int(np.argmin(manifest.losses)), doubt_of(model)
     return [
+        *manifest.notes,
         f"Trained on {manifest.n_train:,} pairs; {manifest.n_stop:,} chose epoch {best + 1} of {len(manifest.losses)} "
         f"(loss {manifest.losses[best]:.4f} nats). Held out, whole groups of premises:",
         "",
         *table(rows),
         "",
         f"The largest class is {np.bincount(labels).max() / len(labels):.3f} of them.",
+        *([f"Look at this: {doubt}"] if doubt else []),
     ]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from swag_af.cli.main import main
+from swag_af.cli.nli import model_lines
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.manifests import sha256_file
 from swag_af.filters.checking import check_filter
@@ -22,6 +23,8 @@ from swag_af.filters.nli.member import PENALTY, NLIFilter, fit_weights
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.filters.nli.training import train_nli
 from swag_af.filters.registry import make_filter
+from swag_af.guarding.entailment import EntailmentGuard
+from swag_af.matching.entailment import NliSimilarity
 
 THINGS = ("dog", "cat", "man", "girl", "horse", "boy")
 DOES = ("runs", "sleeps", "eats", "sings", "waits")
@@ -274,3 +277,54 @@ def test_the_verb_prints_the_accuracy_with_its_interval(model, options, capsys):
     out = capsys.readouterr().out
     assert f"{model.manifest.accuracy:.3f}" in out
     assert "95 % interval" in out
+
+
+def test_how_the_pairs_were_read_is_told_and_kept(options, tmp_path, capsys):
+    """Rows without a label went without a word."""
+    rows = pairs_of(120)
+    unlabelled = [{**rows[0], "label": -1}, {**rows[1], "label": None}]
+    data = write(tmp_path / "pairs.jsonl", [*rows, *unlabelled])
+    main(["train-nli", str(data), "--out", str(tmp_path / "nli"), "--hidden", "16", "--epochs", "1"])
+    notes = open_nli(tmp_path / "nli").manifest.notes
+    assert any("2 of 122 rows have no label and were left out; 1 of these have -1" in note for note in notes)
+    assert "classes: contradiction, entailment, neutral" in notes
+    trained = capsys.readouterr().out
+    main(["show", str(tmp_path / "nli")])
+    shown = capsys.readouterr().out
+    assert all(note in trained and note in shown for note in notes)
+
+
+def test_classes_that_guard_and_match_cannot_ask_are_told_before_training(options, tmp_path, monkeypatch, capsys):
+    """Numbers were refused by `guard` alone, when the model was trained."""
+    number = {"entailment": 0, "neutral": 1, "contradiction": 2}
+    data = write(tmp_path / "pairs.jsonl", [{**row, "label": number[row["label"]]} for row in pairs_of(120)])
+
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "_trained", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train_nli(replace(options, data=(data,), out=tmp_path / "nli"))
+    said = capsys.readouterr().err
+    assert "which of the classes 0, 1, 2 is entailment?" in said
+    assert "in SNLI and MultiNLI 0 is entailment" in said
+
+
+@pytest.fixture(scope="module")
+def ignorant(tmp_path_factory):
+    """A model of pairs whose classes are drawn by lot."""
+    folder, rng = tmp_path_factory.mktemp("ignorant"), np.random.default_rng(5)
+    rows = [{**row, "label": str(rng.choice(["entailment", "neutral"]))} for row in pairs_of(240)]
+    return train_nli(TrainNLIOptions((write(folder / "p.jsonl", rows),), folder / "nli", hidden=16, epochs=1))
+
+
+def test_a_model_that_knows_nothing_is_told_and_used_with_a_warning(ignorant, options, tmp_path, capsys):
+    """One that called every pair neutral was taken without a word by `guard` and `match`."""
+    said = "it is not seen to know anything"
+    assert said in "\n".join(model_lines(ignorant))
+    for use in (EntailmentGuard, NliSimilarity):
+        use(folder=str(ignorant.path)).check()
+        assert said in capsys.readouterr().err
+    learned = train_nli(replace(options, out=tmp_path / "n", epochs=10, patience=10))
+    EntailmentGuard(folder=str(learned.path)).check()
+    assert said not in capsys.readouterr().err + "\n".join(model_lines(learned))
