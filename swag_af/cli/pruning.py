@@ -10,8 +10,8 @@ from swag_af.pruning.options import PruneOptions
 from swag_af.reporting.text import table
 
 CONTROL = (
-    "Judge by probes of another kind than chose the rows, and beside as many rows removed at random: a probe that took "
-    "part falls by construction (regression to the mean)."
+    "Judge by probes of another kind than chose the rows, and beside as many rows removed at random: of a probe that "
+    "took part a fall is by construction (regression to the mean)."
 )
 
 
@@ -28,6 +28,7 @@ def summary_lines(pruned: Pruned) -> list[str]:
         f"{about.name}: {n_gone:,} of {several(about.n, 'instance')} removed in {several(len(about.rounds), 'round')}, "
         f"{about.n_kept:,} kept; {several(about.n_groups, 'group')}",
         _above(pruned),
+        *([about.unreached] if about.unreached else []),
     ]
     if about.parted:
         lines += ["", about.parted]

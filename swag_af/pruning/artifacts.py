@@ -17,11 +17,11 @@ from swag_af.pruning.features import REPRESENTATIONS
 from swag_af.pruning.options import PruneOptions
 
 BY_CONSTRUCTION = (
-    "It had a part in choosing the rows, or reads what chose them, so it falls by construction (regression to the "
-    "mean): no proof that less is given away."
+    "It had a part in choosing the rows, or reads what chose them: a fall is by construction (regression to the mean), "
+    "and no proof that less is given away."
 )
 SAME_WORDS = (
-    "It reads the same words as what chose the rows, so its fall is no independent witness; models of another kind and "
+    "It reads the same words as what chose the rows: a fall is no independent witness; models of another kind and "
     "single features tell more."
 )
 BELOW = "Below chance, where it was not: made by the pruning. Who does the opposite does better than by guessing."
@@ -56,7 +56,7 @@ _BAGS = ("tfidf", "fasttext", "ngrams", "bow")
 
 
 def note_on(subject: str, took: Sequence[str]) -> str:
-    """What must be said of a probe's fall, a blank before it; `took` are the names of those that took part."""
+    """What must be said of a probe, whichever way it went, a blank before it; `took` names those that took part."""
     input, _, model = subject.partition(", ")
     words_chose = any(name.partition(", ")[0] == input and name.partition(", ")[2] in _BAGS for name in took)
     if subject in took:

@@ -92,6 +92,8 @@ class About:
     agreement: ByDifficulty | None
     """Of annotators, where it is known."""
     versions: dict[str, str]
+    unreached: str = ""
+    """Why more instances are kept than the target, in a sentence; empty where there is none, or it was reached."""
 
 
 @dataclass(frozen=True, slots=True)

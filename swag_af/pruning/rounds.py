@@ -83,6 +83,21 @@ def left_after(rounds: list[Round], n: int, number: int) -> np.ndarray:
     return np.setdiff1d(np.arange(n), np.concatenate([*gone, np.zeros(0, np.int64)]), assume_unique=True)
 
 
+def unreached(limits: Limits, n_left: int) -> str:
+    """Why the rounds ended with `n_left` instances, above their target, and what to do; empty where they did not."""
+    if not limits.target or n_left <= limits.target:
+        return ""
+    said = f"Target {limits.target:,} not reached, {n_left:,} are kept:"
+    if n_left <= limits.fewest:
+        return (
+            f"{said} so few are all needed to fit on. Take a smaller --train-share, or with --by probes fewer --folds."
+        )
+    return (
+        f"{said} the last round found fewer than the {limits.most:,} that it may remove at the threshold "
+        f"{limits.threshold:g}. Lower --threshold."
+    )
+
+
 def choose(predictability: np.ndarray, limits: Limits, *, rng: np.random.Generator) -> np.ndarray:
     """Which of r instances to remove, ascending: the most predictable, drawn among equals; never those with NaN."""
     above = np.flatnonzero(predictability >= limits.threshold)

@@ -72,7 +72,7 @@ from swag_af.pruning.folder import (
 from swag_af.pruning.lines import check_lines, check_rows, check_target, write_kept
 from swag_af.pruning.options import PruneOptions
 from swag_af.pruning.plot import plot_curve
-from swag_af.pruning.rounds import Limits, Measure, Round, above_by_luck, left_after, rounds_of
+from swag_af.pruning.rounds import Limits, Measure, Round, above_by_luck, left_after, rounds_of, unreached
 
 
 @takes_options
@@ -375,6 +375,7 @@ class _Work:
             parted=parted_by(data, self.order.rows[kept].tolist()),
             agreement=found,
             versions={name: version(name) for name in ("swag-af", "numpy", "scikit-learn")},
+            unreached=unreached(limits, len(kept)),
         )
 
     def agreement(self, known: np.ndarray | None, rows: list[PrunedRow]) -> ByDifficulty | None:

@@ -21,7 +21,9 @@ from tiny_bert import save_tiny_bert
 
 from swag_af.auditing.comparison import Change, Comparison, Control, Side
 from swag_af.cli.main import main
+from swag_af.cli.options import ShowOptions
 from swag_af.cli.pruning import is_luck, pruned_lines
+from swag_af.cli.show import show
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl
 from swag_af.data.instances.grouping import group
@@ -34,6 +36,7 @@ from swag_af.pruning.agreement import agreement_in_column, agreement_in_verdicts
 from swag_af.pruning.artifacts import is_made, note_on, sentence, took_part, without_hasty
 from swag_af.pruning.lines import write_kept
 from swag_af.pruning.options import PruneOptions
+from swag_af.pruning.rounds import Limits, unreached
 from swag_af.pruning.verb import prune
 
 Record = dict[str, Any]
@@ -107,7 +110,7 @@ def test_the_pages_name_the_whole_command(straight: Path, data: Path) -> None:
 def test_the_lines_say_what_luck_does_and_what_falls_by_construction(straight: Path, data: Path) -> None:
     said = "\n".join(pruned_lines(verb.open_pruned(straight), options(data, straight)))
     assert "with answers drawn at random" in said
-    assert "falls by construction" in said
+    assert "of a probe that took part a fall is by construction" in said
     assert "below chance" in said.lower()
 
 
@@ -588,6 +591,35 @@ def test_a_probe_of_the_same_words_is_no_independent_witness(data: Path, tmp_pat
     assert not note_on("longest", took)
     assert not took_part(options(data, tmp_path, features="encoder[x]"), ["options"], ["tfidf"])
     assert took_part(options(data, tmp_path, by="probes"), ["options"], ["chars"]) == ("options, chars",)
+
+
+def test_what_is_said_of_a_probe_that_took_part_is_true_of_one_that_rose(data: Path, tmp_path: Path) -> None:
+    """It was said of an accuracy that rose that it falls by construction, and that its fall is no witness."""
+    took = took_part(options(data, tmp_path), ["options"], ["tfidf"])
+    assert "a fall is by construction" in note_on("options, tfidf", took)
+    assert "a fall is no independent witness" in note_on("options, fasttext", took)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"threshold": 1.0}, "fewer than the 9 that it may remove at the threshold 1. Lower --threshold."),
+        ({"threshold": 0.01, "train_share": 0.6}, "all needed to fit on. Take a smaller --train-share"),
+    ],
+)
+def test_a_target_that_is_not_reached_is_told_and_kept(settings: Record, why: str, data: Path, tmp_path: Path) -> None:
+    """Nothing was said of it."""
+    asked = options(data, tmp_path / "out", target=10, **settings)
+    pruned = prune(asked)
+    assert pruned.about.unreached.startswith(f"Target 10 not reached, {len(pruned.kept)} are kept: ")
+    assert why in pruned.about.unreached
+    assert pruned.about.unreached in pruned_lines(pruned, asked)
+    assert pruned.about.unreached in show(ShowOptions(asked.out))
+
+
+def test_nothing_is_said_of_a_target_that_is_reached_or_was_not_asked_for(straight: Path) -> None:
+    assert not verb.open_pruned(straight).about.unreached
+    assert not unreached(Limits(0.75, 9, target=50), 50)
 
 
 def test_a_probe_of_the_encoder_that_chose_the_rows_falls_by_construction(data: Path, tmp_path: Path) -> None:
