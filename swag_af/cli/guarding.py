@@ -35,7 +35,8 @@ def guarded_lines(pool: CandidatePool, options: GuardOptions) -> list[str]:
     """What each guard marks, examples by seed, rows left out or short, what to run next."""
     counts = guard_counts(pool)
     if counts is None:
-        return [f"{options.pool}: no guard says anything of it. Next: {command_for(options.pool, pool)}"]
+        following = f"{options.pool}: no guard says anything of it. Next: {command_for(options.pool, pool)}"
+        return [*_no_longer(pool), following]
     dropped, before = pool.manifest.get(ROWS_DROPPED, 0), counts_before(pool)
     lines = [
         *table(guard_rows({"of the pool": counts} if before is None else {"of all": before, "of those kept": counts})),
@@ -61,10 +62,20 @@ def _following(pool: CandidatePool, options: GuardOptions) -> str:
 
 
 def _no_longer(pool: CandidatePool) -> list[str]:
-    """What earlier guards kept out and these do not, which gave way to them."""
+    """What earlier guards kept out and those of now do not, and what would keep it out again."""
     free = pool.manifest.get(NO_LONGER) or {}
+    if not free:
+        return []
     told = "; ".join(f"{name}, {several(n, 'candidate')}" for name, n in free.items())
-    return [f"no longer kept out: {told}. To keep them out, name all guards in one --by."] if told else []
+    excludes = {one["name"]: one["excludes"] for one in guards_of(pool)}
+    marking = [name for name in free if not excludes.get(name, True)]
+    weaker = [name for name in free if excludes.get(name)]
+    advice = [
+        *(["name all guards in one --by"] if any(name not in excludes for name in free) else []),
+        *([f"name {', '.join(marking)} in --exclude"] if marking else []),
+        *([f"lower --thresholds of {', '.join(weaker)}, or ask without --only-assigned"] if weaker else []),
+    ]
+    return [f"no longer kept out: {told}. To keep them out, {'; '.join(advice)}."]
 
 
 def _too_many(counts: GuardCounts) -> list[str]:

@@ -125,10 +125,12 @@ def _assigned(pool: CandidatePool, run: Path | None) -> np.ndarray | None:
 
 
 def _unguarded(pool: CandidatePool) -> CandidatePool:
-    """The pool without its tables of guards."""
+    """The pool without its tables of guards; what they kept out is counted in its manifest."""
     assert pool.path is not None
     if GUARD_TABLES[0] in pool.tables:
-        of_guards = {name: None for name in ("guards", NO_LONGER) if name in pool.manifest}
+        free = no_longer_kept_out(pool, np.zeros((len(pool), pool.n_candidates), bool))
+        of_guards: dict[str, Any] = {name: None for name in ("guards", NO_LONGER) if name in pool.manifest}
+        of_guards |= {NO_LONGER: free} if free else {}
         pool = pool.with_tables([table for table in pool.tables if table not in GUARD_TABLES], of_guards)
     assert pool.path is not None
     for shard in (pool.path / SHARDS).glob("[0-9]*"):

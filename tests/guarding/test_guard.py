@@ -629,5 +629,30 @@ def test_where_all_stays_kept_out_nothing_is_said_of_it(folder: Path, capsys: py
     main(["guard", str(folder), "--by", "even,words"])
     assert "no longer" not in capsys.readouterr().out
     assert "no_longer_kept_out" not in CandidatePool.open(folder).manifest
-    guard(GuardOptions(folder, "words"))
+
+
+@pytest.mark.parametrize(
+    ("flags", "advice"),
+    [
+        (("--by", "even", "--exclude", "none"), "name even in --exclude."),
+        (("--by", "even", "--thresholds", "even=2"), "lower --thresholds of even, or ask without --only-assigned."),
+        (("--by", "none"), "name all guards in one --by."),
+    ],
+)
+def test_what_would_keep_candidates_out_again_is_what_let_them_in(
+    flags: tuple[str, ...], advice: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All guards in one --by were advised whatever had done it, and nothing was said where all were taken away."""
+    before = guard(GuardOptions(folder, "even"))
+    n = int(before.gather("flagged", np.arange(len(before))).sum())
+    capsys.readouterr()
+    main(["guard", str(folder), *flags])
+    said = capsys.readouterr().out
+    assert f"no longer kept out: even, {n:,} candidates. To keep them out, {advice}" in said
+    assert CandidatePool.open(folder).manifest["no_longer_kept_out"] == {"even": n}
+
+
+def test_guards_that_keep_nothing_out_leave_nothing_to_tell_when_they_go(folder: Path) -> None:
+    guard(GuardOptions(folder, "even"))
+    guard(GuardOptions(folder, "even", exclude="none"))
     assert not guard(GuardOptions(folder, "none")).manifest["no_longer_kept_out"]
