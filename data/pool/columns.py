@@ -129,6 +129,8 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
     for layout in tried:
         if not missing[layout.name]:
             return _in_groups(layout, columns, source)
+    if len(tried) > 1 and (guessed := _guessed(source, columns)):
+        return guessed
 
     def distance(layout: Layout) -> tuple[bool, int]:
         lacks = len(missing[layout.name])  # one of which nothing is there is not what was meant
@@ -239,6 +241,21 @@ def _likely(source: Source) -> dict[str, str]:
     options = found["--endings-column"]
     cell = next((row.get(options) for _, row in source.read([options])), None)
     return found | ({"--endings-column": f"{options}.text"} if isinstance(cell, Mapping) and "text" in cell else {})
+
+
+def _guessed(source: Source, columns: Columns) -> Layout | None:
+    """The layout of what `_likely` names, which is told; None where a flag could name several columns, or a column is
+    left over, such as a passage before the question."""
+    likely, names = _likely(source), source.columns
+    if not likely or any(sum(_is_called(stem, names) for stem in stems) > 1 for stems in _LIKELY.values()):
+        return None
+    named: dict[str, Any] = {flag[2:].replace("-", "_"): name for flag, name in likely.items()}
+    layout = Layout("columns", replace(columns, **named), "custom", {})
+    read = columns_read(layout, names)
+    if any(name not in read and key_of(name) not in GROUPS for name in names):
+        return None
+    note(f"{source.path.name}: read with {' '.join(f'{flag} {name}' for flag, name in likely.items())}")
+    return _in_groups(layout, columns, source)
 
 
 def _is_called(stem: str, names: Sequence[str]) -> bool:

@@ -53,7 +53,8 @@ class PoolOptions(Options):
     """Make a pool of negatives of your own, or of a multiple-choice dataset that is to be filtered again.
 
     Reads one row per context: sent1, start, gold and negatives, any number of negatives of any length. The layouts of
-    SWAG and HellaSwag are recognised by their columns, formats by the files. Negatives that repeat gold or each other,
+    SWAG and HellaSwag are recognised by their columns, formats by the files. Columns such as question, choices and
+    answer are read where no other one could be meant, and it is said which. Negatives that repeat gold or each other,
     apart from letter case and blanks, are left out and counted. Warns where letter case, blanks, quotes, final marks or
     invisible characters reveal gold. Needs little memory, even for millions of rows.
 

@@ -527,13 +527,18 @@ BAD_FILES = {
     ),
     "a question with options": (
         "rows.csv",
-        "question,a0,a1,a2,answer\nWhy?,b,c,d,1\n",
+        "question,a0,a1,a2,answer,hint\nWhy?,b,c,d,1,so\n",
         "perhaps with --context-column question --endings-column a --label-column answer; `swag-af pool --help`",
     ),
     "options in an object": (
         "rows.jsonl",
-        '{"question": "Why?", "choices": {"text": ["b", "c"], "label": ["X", "Y"]}, "answerKey": "Y"}\n',
+        '{"question": "Why?", "choices": {"text": ["b", "c"], "label": ["X", "Y"]}, "answerKey": "Y", "hint": ""}\n',
         "perhaps with --context-column question --endings-column choices.text --label-column answerKey",
+    ),
+    "two columns that may be the answer": (
+        "rows.csv",
+        "question,a0,a1,answer,label\nWhy?,b,c,0,1\n",
+        "perhaps with --context-column question --endings-column a --label-column label",
     ),
     "a question without options": (
         "rows.csv",
@@ -756,6 +761,34 @@ def test_nested_choices_are_read_by_dotted_names_and_their_own_labels(tmp_path: 
     made = build_pool(source, columns=BY_NAME)
     assert made.contexts[0].gold == "sings."
     assert made.contexts[0].start == "He"
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "label"),
+    [
+        ("question", {"choices": CHOICES}, "label"),
+        ("stem", {"choices": {"text": CHOICES, "label": ["A", "B", "C"]}}, "answerKey"),
+        ("goal", {f"sol{i}": text for i, text in enumerate(CHOICES)}, "label"),
+    ],
+)
+def test_questions_with_options_are_read_as_the_flags_that_would_be_advised_say(
+    question: str, options: dict[str, Any], label: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such files were refused with the flags that read them, where other verbs read them by themselves."""
+    rows = [
+        {question: f"What does man {i} do?", **options, label: "ABC"[i % 3] if label == "answerKey" else i % 3}
+        for i in range(4)
+    ]
+    source = write_rows(
+        tmp_path / "rows.jsonl", [{**row, "id": f"q{i}", "video_id": "v"} for i, row in enumerate(rows)]
+    )
+    endings = "choices.text" if label == "answerKey" else "sol" if question == "goal" else "choices"
+    made = build_pool(source)
+    said = f"rows.jsonl: read with --context-column {question} --endings-column {endings} --label-column {label}"
+    assert said in capsys.readouterr().err
+    columns = Columns(context_column=question, endings_column=endings, label_column=label)
+    assert made.identity == build_pool(source, columns=columns, force=True).identity
+    assert set(made.groups.tolist()) == {0}
 
 
 @pytest.mark.parametrize("label", ["B", "b", "eats a stone.", " eats a stone. ", 1, "1"])
