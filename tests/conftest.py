@@ -49,8 +49,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: many tests wait for servers and processes of their own."""
-    return 1 + (os.cpu_count() or 1)
+    """More than there are cores: the tests that take longest wait for servers and processes of their own."""
+    return 3 + (os.cpu_count() or 1)
 
 
 @pytest.fixture(params=[True, False], ids=["instructions", "torch"])
