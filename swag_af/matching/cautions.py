@@ -124,17 +124,18 @@ def _right_as_well(stage: Stage) -> list[str]:
         return []
     return [
         f"{n:,} of {len(questions):,} questions have as a wrong answer what is right for the same question in another "
-        "row: rows of one question are too many in their bucket to avoid it. Take all but one of them out, or larger "
-        "buckets."
+        "row: rows of one question are too many in their bucket to avoid it. Take some of them out, or larger buckets; "
+        "if they ask about different pictures or films, name the column that tells (--media-column, of pairs "
+        "--group-column)."
     ]
 
 
 def _right_elsewhere(stage: Stage) -> list[str]:
     """Rows of the same words in two named groups are two questions, and may get right answers of each other."""
     items, texts = stage.items, stage.items.texts
-    asked = [(comparable(row.query), row.media) for row in items.rows]
+    asked = [row.asked for row in items.rows]
     groups = [row.context.video for row in items.rows]
-    where_right: dict[tuple[tuple[str, str], int], set[str]] = {}  # in which groups a text is right for these words
+    where_right: dict[tuple[str, int], set[str]] = {}  # in which groups a text is right for these words
     for words_of, group, text in zip(asked, groups, texts.tolist(), strict=True):
         where_right.setdefault((words_of, text), set()).add(group)
     given = zip(asked, groups, texts[stage.outcome.assigned].tolist(), strict=True)

@@ -46,6 +46,11 @@ class Item:
         """The right answer."""
         return self.context.gold
 
+    @property
+    def asked(self) -> str:
+        """Equal for rows that ask the same: the same words about the same media."""
+        return repr((comparable(self.query), self.media, sorted(self.context.media.items())))
+
     def with_media(self) -> Context:
         """The context with what the row shows, in the columns of VCR: what a release gives along."""
         shown = {"img_fn": self.media, "objects": list(self.objects)}
@@ -102,14 +107,12 @@ class Items:
     @cached_property
     def questions(self) -> np.ndarray:
         """(n,) numbers that are equal for rows of one question, of which each has a right answer: the same words about
-        the same media, in one group.
+        the same media, in whatever fold.
 
         The same words in two groups that the data names are two questions, as about two films; `cautions` counts where
-        one has a right answer of the other. A question that is too common for one group, such as What happens next?,
-        says nothing of its row: there each row is a question of its own.
+        one has a right answer of the other.
         """
-        keys = zip(self.groups.tolist(), self.rows, strict=True)
-        return numbered([repr((group, comparable(row.query), row.media, row.context.video)) for group, row in keys])
+        return numbered([repr((row.asked, row.context.video)) for row in self.rows])
 
     def right_for(self, rows: np.ndarray) -> np.ndarray:
         """(b, b) whether response j of `rows` (b,) has the text of a right answer to the question of row i: its own, or

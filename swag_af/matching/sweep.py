@@ -31,7 +31,6 @@ from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
 from swag_af.data.splits import numbered
-from swag_af.data.text.wording import comparable
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import opinions_of
 from swag_af.matching.cautions import cautions_of_plan
@@ -158,7 +157,7 @@ def _n_queries(items: Items) -> int:
 def _queries(items: Items) -> np.ndarray:
     """(n,) numbers that are equal for rows whose query people would take for the same: the words, about the same
     media."""
-    return numbered([repr((comparable(row.query), row.media, sorted(row.context.media.items()))) for row in items.rows])
+    return numbered([row.asked for row in items.rows])
 
 
 def _asked(points: Sequence[Point], options: MatchOptions) -> float | None:

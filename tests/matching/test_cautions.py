@@ -108,6 +108,36 @@ def test_right_answers_of_a_common_question_in_other_groups_are_counted_by_their
     assert any(one.startswith(told) for one in cautions_of(stage))
 
 
+def test_without_the_groups_no_row_gets_what_is_right_for_the_same_words(tmp_path: Path) -> None:
+    """Rows of a question that was too common for one group were questions of their own, so that what was advised hid
+    the fault."""
+    named = with_common_question(60)
+    alone = items_of(named.queries, named.responses)
+    assert n_right_by_words(stage_of(named, tmp_path / "named")) > 0
+    stage = stage_of(alone, tmp_path / "alone")
+    assert n_with_question_elsewhere(alone, stage.plan.folds) == 60
+    assert n_right_by_words(stage) == 0
+    assert not any("have as a wrong answer what is right" in one for one in cautions_of(stage))
+
+
+def test_a_question_too_common_to_avoid_its_right_answers_is_counted_in_whatever_folds(tmp_path: Path) -> None:
+    stage = stage_of(items_of(["What happens next?"] * 360, made().responses), tmp_path)
+    assert n_right_by_words(stage) == 360
+    assert any(one.startswith("360 of 360 questions have as a wrong answer what") for one in cautions_of(stage))
+
+
+def n_right_by_words(stage: Stage) -> int:
+    """How many rows got what is right for the words of their query in another row."""
+    items = stage.items
+    right: dict[str, set[str]] = {}
+    for query, response in zip(items.queries, items.responses, strict=True):
+        right.setdefault(query, set()).add(response)
+    return sum(
+        any(items.responses[other] in right[items.queries[row]] for other in others)
+        for row, others in enumerate(stage.outcome.assigned.tolist())
+    )
+
+
 def test_nothing_is_said_where_all_is_well(tmp_path: Path) -> None:
     assert cautions_of(stage_of(made(), tmp_path)) == []
 

@@ -124,6 +124,11 @@ def test_the_same_words_about_other_videos_or_pictures_are_other_questions() -> 
     assert [items.questions[0] == one for one in items.questions] == [True, True, False]
     rows = tuple(replace(row, media=f"{i}.jpg") for i, row in enumerate(items.rows))
     assert len(np.unique(replace(items, rows=rows).questions)) == 3
+    rows = tuple(
+        replace(row, context=replace(row.context, video="", media={"image": f"{i // 2}.jpg"}))
+        for i, row in enumerate(items.rows)
+    )
+    assert replace(items, rows=rows).questions.tolist() == [0, 0, 1]
 
 
 def test_groups_are_whole_in_folds() -> None:
