@@ -94,14 +94,15 @@ def _ignorant(stage: Stage) -> list[str]:
 
 
 def _unpreferred(stage: Stage) -> list[str]:
-    share, chance = float(hits_of_relevance(stage.outcome).mean()), 1 / (1 + stage.outcome.assigned.shape[1])
-    if share < chance:
+    hits, chance = hits_of_relevance(stage.outcome), 1 / (1 + stage.outcome.assigned.shape[1])
+    low, high = interval(hits, stage.items.groups)
+    if low <= chance:
         return []
     return [
-        f"The model of relevance tells the right answer from these wrong ones ({in_percent(share)}, chance "
-        f"{in_percent(chance)}), though they were chosen to be preferred: the rows of a bucket have none that fit as "
-        "well. Give more rows of a kind, fewer --folds, larger buckets (--buckets none is one a fold), or a smaller "
-        "--weight."
+        f"The model of relevance tells the right answer from these wrong ones ({in_percent(float(hits.mean()))}, 95 % "
+        f"interval {from_to(low, high)}; chance {in_percent(chance)}), though they were chosen to be preferred: the "
+        "rows of a bucket have none that fit as well. Give more rows of a kind, fewer --folds, larger buckets "
+        "(--buckets none is one a fold), or a smaller --weight."
     ]
 
 

@@ -65,15 +65,10 @@ def _exactness(options: MatchingOptions, made: Figures) -> list[str]:
 
 def figure_lines(made: Figures) -> list[str]:
     """What can be said of a matching without asking anybody, a sentence each."""
-    preferred = (
-        ": wrong answers were chosen to be preferred."
-        if made.relevance_accuracy < made.chance
-        else ", though wrong answers were chosen to be preferred."
-    )
     lines = [
         *_knows(made),
         f"The model of relevance prefers the right answer in {in_percent(made.relevance_accuracy)} of the rows "
-        f"(chance {in_percent(made.chance)}){preferred}",
+        f"(chance {in_percent(made.chance)}); wrong answers were chosen to be preferred.",
         f"A wrong answer means the same as the right one with a probability of {in_percent(made.similarity)} on "
         "average, says the model of similarity.",
     ]

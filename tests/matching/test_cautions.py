@@ -150,6 +150,18 @@ def test_a_matching_whose_wrong_answers_are_not_preferred_is_told(tmp_path: Path
     assert any("choosing the shortest" in one for one in cautions_of(stage, ["choosing the shortest"]))
 
 
+@pytest.mark.parametrize("share", [None, 0.25, 0.27])
+def test_a_model_of_relevance_that_is_at_chance_is_not_said_to_tell_the_right_answer(
+    share: float | None, tmp_path: Path
+) -> None:
+    """It was, at chance to the digit, as where all answers tie (None)."""
+    stage = stage_of(made(), tmp_path)
+    first = [int(row >= (share or 0) * 360) for row in range(360)]  # 0 where relevance prefers the right one
+    relevance = np.ones((360, 4)) if share is None else np.eye(4)[first]
+    told = cautions_of(replace(stage, outcome=replace(stage.outcome, relevance=relevance.astype(np.float32))))
+    assert not any("tells the right answer from these wrong ones" in one for one in told)
+
+
 def test_a_model_of_relevance_that_knows_nothing_is_told(tmp_path: Path) -> None:
     stage = stage_of(made(), tmp_path)
     luck = np.random.default_rng(0).random(len(stage.items), dtype=np.float32)
