@@ -24,8 +24,12 @@ from swag_af.auditing.options import AuditOptions
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.auditing import run_audit
 from swag_af.cli.baselines import run_baselines
+from swag_af.cli.demo import demo
+from swag_af.cli.describing import describe
+from swag_af.cli.diagnosing import diagnose
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
+from swag_af.cli.options import DemoOptions
 from swag_af.cli.verifying import verify_agreement
 from swag_af.data import replacing
 from swag_af.data.captions.options import ContextRules, ContextsOptions
@@ -39,7 +43,11 @@ from swag_af.data.pool.verb import pool, tag
 from swag_af.data.run import open_run
 from swag_af.data.sample import grammar
 from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.describing.options import DescribeOptions
+from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.filters import registry
+from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.filters.nli.training import train_nli
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard
 from swag_af.judging.options import AgreementOptions
@@ -48,6 +56,9 @@ from swag_af.lm.features import features
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.verb import generate
+from swag_af.matching.options import MatchingOptions, MatchOptions, SweepOptions
+from swag_af.matching.sweep import sweep
+from swag_af.matching.verb import match
 from swag_af.refining.options import RefineOptions
 from swag_af.refining.verb import refine
 from swag_af.releasing.options import ReleaseOptions
@@ -56,12 +67,13 @@ from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.verb import report
 from swag_af.verify.exchange.verb import export, import_verdicts
 from swag_af.verify.options import ExportOptions, ImportOptions
+from swag_af.verify.store import read_keys
 
 DEAD = 1 << 23
 """No process has this number: Linux stops at 1 << 22."""
 
-VARYING = {"timing.json", "timing.jsonl"}
-"""Files of seconds, which must be there and may differ."""
+VARYING = {"timing.json", "timing.jsonl", "keys.json"}
+"""Files of seconds and of secrets, which must be there and may differ."""
 
 PASSED_OVER = "tensorboard"
 """Written by a thread of another package, for people to look at."""
@@ -138,12 +150,15 @@ def operations_of(run: Callable[[Path], object], root: Path, *, kill_at: int | N
 
 
 def places(operations: list[str], most: int) -> list[int]:
-    """Up to `most` of the operations: first, last, renames and what follows them, then others."""
+    """Up to `most` of the operations: first, last, renames and what follows them, then others; and the first rename
+    into each folder, before which a part of a file lies there."""
     n = len(operations)
     renames = [i for i, operation in enumerate(operations) if operation.startswith(("os.rename", "shutil.rmtree"))]
     beside = list(dict.fromkeys(i for r in renames for i in (r, r + 1) if 0 < i < n - 1))
     others = [i for i in range(1, n - 1) if i not in beside]
-    chosen = [0, n - 1, *spread(beside, most - 2)]
+    folders = {os.path.dirname(operations[r].rpartition(" -> ")[2]): r for r in reversed(renames)}
+    first = [r for folder, r in folders.items() if ".tmp" not in folder]
+    chosen = [0, n - 1, *first, *spread(beside, most - 2)]
     return sorted({*chosen, *spread(others, most - len(chosen))})
 
 
@@ -276,9 +291,54 @@ def write_questions(path: Path) -> None:
     write_jsonl(path, rows)
 
 
+def write_asked(path: Path) -> None:
+    """Forty questions with right answers alone, and why these are right."""
+    words = np.random.default_rng(0).integers(30, size=(40, 8))
+    texts = [[" ".join(f"w{k}" for k in part) for part in (row[:5], row[3:], row[[0, 7]])] for row in words]
+    rows = ({"question": f"what of {q}?", "answer": f"{a}.", "rationale": f"so is {r}."} for q, a, r in texts)
+    write_jsonl(path, rows)
+
+
+def write_pairs(path: Path) -> None:
+    """Sixty pairs of three classes."""
+    labels = ("entailment", "neutral", "contradiction")
+    rows = (
+        {"premise": f"w{i // 3} is x{i % 7}.", "hypothesis": f"x{i % 5}.", "label": labels[i % 3]} for i in range(60)
+    )
+    write_jsonl(path, rows)
+
+
+def train_pairs(root: Path) -> None:
+    train_nli(TrainNLIOptions((root / "pairs.jsonl",), root / "nli", hidden=16, epochs=2))
+
+
+def match_options(root: Path, name: str, **settings: Any) -> MatchOptions:
+    matching = MatchingOptions(relevance="tfidf", folds=2, n_distractors=2, buckets="none")
+    return MatchOptions((root / "asked.jsonl",), root / name, matching, **settings)
+
+
+def sweep_two(root: Path) -> None:
+    sweep(match_options(root, "swept", sweeping=SweepOptions(sweep=(0.1, 1.0), shown=5)))
+
+
+def begin_demo(root: Path) -> None:
+    """The demo as far as its own files and the contexts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("swag_af.cli.demo.N_VIDEOS", 6)
+        patch.setattr("swag_af.cli.demo.RULES", ContextRules(min_token_count=1))
+        for step in ("_train", "_generate", "_filter", "_release", "_summary"):
+            patch.setattr(f"swag_af.cli.demo.{step}", lambda *given: "")
+        demo(DemoOptions(root / "demo"))
+
+
+def describe_questions(root: Path) -> None:
+    describe(DescribeOptions((root / "questions.jsonl",), out=root / "described", topics=0))
+
+
 SET = "contexts.jsonl contexts.dropped.jsonl contexts.dropped.txt contexts.manifest.json"
 RUN = "pool run judged.jsonl"
 CASES = {
+    "demo": Case("", begin_demo),
     "contexts": Case("captions.jsonl", lambda root: contexts(contexts_options(root, "made.jsonl"))),
     "contexts-forced": Case(
         f"captions.jsonl {SET}", lambda root: contexts(contexts_options(root, "contexts.jsonl", force=True))
@@ -297,15 +357,23 @@ CASES = {
     "guard-again": Case("guarded", lambda root: guard(GuardOptions(root / "guarded", "words", "words=0.2"))),
     "guard-out": Case("pool", lambda root: guard(GuardOptions(root / "pool", "words", out=root / "copy"))),
     "guard-none": Case("guarded", lambda root: guard(GuardOptions(root / "guarded", "none"))),
+    "match": Case("asked.jsonl", lambda root: match(match_options(root, "matched")), most=8),
+    "match-sweep": Case("asked.jsonl", sweep_two, most=8),
     "filter": Case("pool", lambda root: run_filter(filter_options(root)), most=12),
     "audit": Case(RUN, lambda root: audit_of_run(AuditOptions((root / "run",), filters="hash", seed=5))),
     "audit-of-data": Case("questions.jsonl", audit_questions, most=10),
+    "diagnose": Case(
+        RUN, lambda root: diagnose(DiagnoseOptions(root / "run", filters="hash", seeds=2, folds=2)), most=8
+    ),
+    "describe": Case("questions.jsonl", describe_questions, most=6),
+    "train-nli": Case("pairs.jsonl", train_pairs, most=8),
     "report": Case(RUN, lambda root: report(ReportOptions(root / "run"))),
     "report-out": Case(RUN, lambda root: report(ReportOptions(root / "run", root / "page.html"))),
     "release": Case(RUN, release_judged, most=12),
     "prune": Case("questions.jsonl", prune_by_command, most=8),
     "refine": Case("questions.jsonl", refine_by_vote, most=7),
     "baselines": Case("questions.jsonl", fit_baselines, most=14),
+    "serve": Case("", lambda root: read_keys(root / "run")),
     "export-csv": Case(RUN, lambda root: export(ExportOptions(root / "run", "csv", root / "tasks.csv"))),
     "export-studio": Case(RUN, lambda root: export(ExportOptions(root / "run", "label-studio", root / "tasks.json"))),
     "import": Case(RUN, import_judged),
@@ -324,6 +392,8 @@ def inputs(contexts_path: Path, lms: Path, tmp_path_factory: pytest.TempPathFact
     write_jsonl(root / "captions.jsonl", caption_rows(grammar.sample_videos(6)))
     write_book(root / "book.txt")
     write_questions(root / "questions.jsonl")
+    write_asked(root / "asked.jsonl")
+    write_pairs(root / "pairs.jsonl")
     write_treebank(root / "treebank.conllu")
     rows = [(c.id, c.video, c.sent1, c.start, c.gold) for c in make_contexts_of(6, n_videos=3)]
     names, negatives = ("id", "video", "sent1", "start", "gold"), [f"sees {k} trees." for k in range(4)]
@@ -335,6 +405,8 @@ def inputs(contexts_path: Path, lms: Path, tmp_path_factory: pytest.TempPathFact
         for module in ("reporting.verb", "releasing.verb"):
             patch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: write_text(folder / "curve.svg", ""))
         patch.setattr("swag_af.cli.baselines.plot_baselines", lambda found, folder: [])
+        patch.setattr("swag_af.matching.sweep.plot_sweep", lambda points, chance, asked, folder: [])
+        patch.setattr("swag_af.cli.describing.plot_description", lambda made, folder: {})
         patch.setattr("swag_af.pruning.verb.plot_curve", lambda points, took, folder, title: [])
         patch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
         write_run(root)

@@ -11,6 +11,8 @@ from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.readers import caption_rows
 from swag_af.data.captions.verb import contexts
 from swag_af.data.files import write_jsonl
+from swag_af.data.locks import clear_lock
+from swag_af.data.replacing import remove_leftovers_of
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.terminal import tell
 from swag_af.data.urls import command
@@ -38,8 +40,11 @@ def demo(options: DemoOptions) -> str:
     folder, seed = options.out, options.seed
     captions, context_path = folder / "captions.jsonl", folder / "contexts.jsonl"
     if not captions.exists():
+        remove_leftovers_of(captions)
         _step("captions", lambda: write_jsonl(captions, caption_rows(sample_videos(N_VIDEOS, seed=seed))))
-    if not manifest_path_of(context_path).exists():
+    if manifest_path_of(context_path).exists():
+        clear_lock(context_path)
+    else:
         _step(
             "contexts",
             lambda: contexts(ContextsOptions((captions,), context_path, splitter="trees", rules=RULES, seed=seed)),

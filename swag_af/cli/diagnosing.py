@@ -8,7 +8,7 @@ from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import read_json, write_json, write_jsonl, write_text
 from swag_af.data.manifests import check_made_by, check_manifest
 from swag_af.data.records import parse_record
-from swag_af.data.replacing import check_apart, check_output, remove
+from swag_af.data.replacing import check_apart, check_output, remove, remove_leftovers
 from swag_af.diagnosing.diagnosis import check_begun, measure, recorded, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis
@@ -35,6 +35,7 @@ def diagnose(options: DiagnoseOptions) -> Diagnosis:
         check_begun(begun.get("identity") or {}, subject, folder / ABOUT)
         _check_whole(folder)
     else:
+        remove_leftovers(folder)
         made, rows = measure(subject, folder / WORK)
         write_jsonl(folder / ROWS, map(asdict, rows))
         write_text(folder / PAGE, diagnosis_page(made, command=_command(options)))

@@ -36,7 +36,7 @@ from swag_af.data.manifests import (
 )
 from swag_af.data.own_code import name_fault, source_of
 from swag_af.data.progress import progress
-from swag_af.data.replacing import check_output, remove
+from swag_af.data.replacing import check_output, remove, remove_leftovers
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.cautions import cautions_of, cautions_of_plan
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
@@ -208,10 +208,13 @@ def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def begin_work(out: Path, identity: Mapping[str, Any]) -> None:
-    """Write down what a matching is of before its work; goes on with what was begun the same way.
+    """Write down what a matching is of before its work; goes on with what was begun the same way, without the files
+    that a killed run left in part.
 
     Raises InputError where rounds of another matching are there; what was begun and left nothing is begun anew.
     """
+    for folder in (out, out / WORK):
+        remove_leftovers(folder)
     begun = out / WORK / OF_WORK
     if begun.exists() and any((out / WORK).rglob("*.npy")):
         check_same_matching(read_json(begun), identity, begun)

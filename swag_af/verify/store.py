@@ -22,7 +22,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
 from swag_af.data.manifests import check_same, differences, read_manifest
 from swag_af.data.records import parse_record
-from swag_af.data.replacing import replacing
+from swag_af.data.replacing import remove_leftovers_of, replacing
 from swag_af.data.urls import command
 from swag_af.judging.verdicts import Item, Verdict
 from swag_af.verify.schema import (
@@ -157,6 +157,7 @@ def read_keys(run_path: Path) -> Keys:
     """The keys of a verification, made on first use; only the owner may read the file."""
     path = run_path / FOLDER / "keys.json"
     if not path.exists():
+        remove_leftovers_of(path)
         with replacing(path) as temporary:
             os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             made = Keys(secrets.token_urlsafe(18), secrets.token_hex(32))
