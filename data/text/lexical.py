@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.text.wording import words
+from swag_af.data.text.wording import marked_words
 
 BOTH_WAYS = 0.1
 """How much it counts that both texts say no more than the other, beside that one of them does."""
@@ -24,9 +24,9 @@ Parts = Callable[[str], list[str]]
 def lexical_similarity(first: Sequence[str], second: Sequence[str], *, letter_weight: float = LETTERS) -> np.ndarray:
     """(n, m) float32 how far texts i (n) and j (m) share their words: mostly by the lighter of the two, from 0 to 1.
 
-    1 for the same words in whatever order, 0 for texts without a word. Containment more than overlap: *on the table*
-    says nothing that *a cup on the table* does not. Words that differ in their endings share most of their triples of
-    letters, so *jump* and *jumps* are nearly the same, and so is a word with a slip of the pen.
+    1 for the same `marked_words` in whatever order, 0 for texts without one. Containment more than overlap: *on the
+    table* says nothing that *a cup on the table* does not. Words that differ in their endings share most of their
+    triples of letters, so *jump* and *jumps* are nearly the same, and so is a word with a slip of the pen.
     """
 
     def by(parts: Parts) -> np.ndarray:
@@ -55,12 +55,12 @@ def has_content(text: str) -> bool:
     """Whether a text has a word beside *of*, *are* and their like."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    return any(word not in ENGLISH_STOP_WORDS for word in words(text))
+    return any(word not in ENGLISH_STOP_WORDS for word in marked_words(text))
 
 
 def _mixed(by: Callable[[Parts], np.ndarray], letter_weight: float) -> np.ndarray:
     """What words share and what triples of letters share, weighed."""
-    made = by(words)
+    made = by(marked_words)
     made *= np.float32(1 - letter_weight)
     made += np.float32(letter_weight) * by(_triples)
     return np.clip(made, 0, 1, out=made)
@@ -92,4 +92,4 @@ def _shared(common: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.nda
 
 def _triples(text: str) -> list[str]:
     """Three letters in a row of each word, its beginning and end marked."""
-    return [f"^{word}$"[i : i + 3] for word in words(text) for i in range(len(word))]
+    return [f"^{word}$"[i : i + 3] for word in marked_words(text) for i in range(len(word))]

@@ -95,10 +95,21 @@ def words(text: str) -> list[str]:
     For texts of any language that are compared, where `tokenize` is for English that is read or counted: a sign such
     as + or % is a word, and so is each character of scripts without blanks.
     """
+    return _WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    """`text` in lower case and NFKC, characters of scripts without blanks apart."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).translate(_QUOTES)
         text = characters_apart(text)
-    return _WORD.findall(text.casefold())
+    return text.casefold()
+
+
+def marked_words(text: str) -> list[str]:
+    """The `words` of `text`, numbers with their minus (-3, -0.5) and names with the marks glued to them (C++, C#,
+    .NET): what means something else without the mark."""
+    return [word.translate(_MINUS) for word in _MARKED_WORD.findall(_folded(text))]
 
 
 def words_of(texts: Sequence[str]) -> list[str]:
@@ -138,6 +149,13 @@ def open_end(text: str) -> str:
 
 
 _WORD = re.compile(rf"""[{OF_A_WORD}]+|[^{OF_A_WORD}\s.,;:!?'"`()\[\]…–—-]""")
+_MINUS = str.maketrans(dict.fromkeys("−–", "-"))
+_BEGINS = r"""(?<![^\s(\[{"'=<>≤≥≈~,;:*/+×÷^|$€£])"""
+"""Where a mark may begin a word: not in 5-3, (a)-3, 5%-10% and --3."""
+_MARKED_WORD = re.compile(
+    rf"(?:{_BEGINS}(?:[±−–-]\.?(?=\d)(?:\d+[.,](?=\d))*|\.(?=\w)))?"
+    rf"[{OF_A_WORD}]+(?:[+#]+(?![{OF_A_WORD}+#]))?|{_WORD.pattern}"
+)
 END = "\0\0"
 """What stands behind the words of each text: no word, since a word of signs has one alone."""
 _ASCII = [chr(i) for i in range(128)]

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from swag_af.data.text.lexical import LETTERS, lexical_similarity
-from swag_af.data.text.wording import comparable, words
+from swag_af.data.text.wording import comparable, marked_words
 
 
 @dataclass(kw_only=True)
@@ -28,7 +28,7 @@ class LexicalSimilarity:
 
     def key(self, text: str) -> str:
         """Equal for texts of the same words, which have 1; of one without a word, the text as others compare it."""
-        return " ".join(sorted(set(words(text)))) or comparable(text)
+        return " ".join(sorted(set(marked_words(text)))) or comparable(text)
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """As `Similarity` says; 1 for the same words in whatever order, 0 for texts without a word."""

@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart, characters_joined, full_stop_after, tokenize_any
-from swag_af.data.text.wording import END, comparable, compatible, text_key, words, words_of
+from swag_af.data.text.wording import END, comparable, compatible, marked_words, text_key, words, words_of
+
+MARKS = st.sampled_from([" ", ", ", ". ", "... ", "; ", " - ", " – ", "—", "--", "-", '!" ', " (", ") ", "? ", " + "])
+"""What stands between words of prose."""
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,26 @@ from swag_af.data.text.wording import END, comparable, compatible, text_key, wor
 )
 def test_words_are_without_punctuation_letter_case_and_width(text: str, expected: list[str]) -> None:
     assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-3 or −3, –3 and ±3", ["-3", "or", "-3", "-3", "and", "±3"]),
+        ("x=-12,345.6, (-.5) '-3' $-4$", ["x", "=", "-12,345.6", "-.5", "-3", "$", "-4", "$"]),
+        ("3-5, (a)-3, COVID-19, 3 - 5, 5%-10%", ["3", "5", "a", "3", "covid", "19", "3", "5", "5", "%", "10", "%"]),
+        ("C++/C# in .NET; F#.", ["c++", "/", "c#", "in", ".net", "f#"]),
+        ("x+y...and --3 times-", ["x", "+", "y", "and", "3", "times"]),
+    ],
+)
+def test_words_keep_the_marks_that_make_them_others(text: str, expected: list[str]) -> None:
+    assert marked_words(text) == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from(["He", "a", "don't", "well-known", "3", "10%", "café"]), MARKS)))
+def test_words_of_prose_have_no_such_marks(parts: list[tuple[str, str]]) -> None:
+    text = "".join(map("".join, parts))
+    assert marked_words(text) == words(text)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Claims about texts compared pair by pair: as fast as that may be, the slow table of all pairs says the same."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +26,19 @@ def test_what_says_no_more_is_as_right_as_what_says_more() -> None:
     less, other = lexical_pairs(["takes a cup on the table."] * 2, ["takes a cup.", "walks to the door."])
     assert less > 0.9
     assert other < 0.3
+
+
+@given(st.decimals(0, 10**9, places=6) | st.integers(0, 10**9), st.sampled_from("-−–±"))
+def test_a_number_is_not_the_same_without_its_sign(number: object, sign: str) -> None:
+    """All negatives -N of gold N were kept out, and in a matching no N was given to -N."""
+    assert lexical_pairs([f"{number}"], [f"{sign}{number}"]) < WordsGuard.threshold
+    assert lexical_pairs([f"-{number}"], [f"−{number}."]) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), [("C", "C++"), ("C", "C#"), ("C++", "C#"), ("Net", ".NET"), ("A", "A+")])
+def test_a_name_is_not_the_same_without_its_marks(one: str, other: str) -> None:
+    assert lexical_pairs([one], [other]) < WordsGuard.threshold
+    assert lexical_pairs([f"{other}."], [other.lower()]) == 1
 
 
 def test_a_function_word_alone_says_nothing() -> None:

@@ -142,6 +142,12 @@ def test_lexical_similarity_sees_inclusion_and_inflection() -> None:
     assert LexicalSimilarity().score(["..."], ["!"])[0, 0] == 0
 
 
+def test_numbers_with_a_minus_and_names_with_marks_are_other_texts_to_the_lexical_similarity() -> None:
+    model, texts = LexicalSimilarity(), ["3", "-3", "c", "C++", "C#"]
+    assert len(set(map(model.key, texts))) == len(texts)
+    assert np.count_nonzero(model.score(texts, texts)) == len(texts)
+
+
 @pytest.mark.parametrize("model", [TfidfRelevance(), DualEncoder()])
 def test_scores_before_a_fit_are_refused(model: Any) -> None:
     with pytest.raises(InputError, match="has not been fitted"):
