@@ -13,7 +13,7 @@ from pathlib import Path
 from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest
 from swag_af.data.cells.values import did_you_mean, listed, optional, text_of, texts_of, word_of
 from swag_af.data.cells.whole import with_whole_numbers
-from swag_af.data.cells.words import ORIGINAL
+from swag_af.data.cells.words import ORIGINAL, key_of
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.files import read_jsonl
@@ -35,7 +35,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "group_column": ("group", "movie", "video", "video_id", "document", "source_id", "passage_id"),
     "objects_column": ("objects",),
 }
-"""What columns are looked for, by name, without regard to case."""
+"""What columns are looked for, by name, as `key_of` has it."""
 
 SURE = {"query_column": "query", "response_column": "response"}
 """Names that mean nothing else, whatever is in the columns."""
@@ -214,7 +214,7 @@ def _has_pairs(path: Path, columns: PairColumns, options: ReadingOptions) -> boo
             if named:
                 _complain(source, asdict(columns).values())
             return False
-        if not named and (set(_WITH_OPTIONS) & set(source.columns) or not _has_answers(source, found)):
+        if not named and (set(_WITH_OPTIONS) & set(_by_key(source)) or not _has_answers(source, found)):
             return False
     return True
 
@@ -231,7 +231,7 @@ def _opened(path: Path, options: ReadingOptions) -> list[Source]:
 
 def _has_answers(source: Source, found: Mapping[str, str]) -> bool:
     """Whether the names of the columns are sure, or the first responses are answers and not labels."""
-    if all(found[field].lower() == name for field, name in SURE.items()):
+    if all(key_of(found[field]) == name for field, name in SURE.items()):
         return True
     sample = [row for _, row in islice(source.read(source.columns), 20)]
     return _are_texts([row.get(found["response_column"]) for row in sample])
@@ -249,12 +249,16 @@ def _are_texts(values: Sequence[object]) -> bool:
 
 def _found(source: Source, columns: PairColumns) -> dict[str, str]:
     """The column of each field; empty where there is none."""
-    given = {name.lower(): name for name in source.columns}
-    found = {}
+    given, found = _by_key(source), {}
     for field, wanted in asdict(columns).items():
-        known = (given[name] for name in NAMES[field] if name in given)
+        known = (given[key] for key in map(key_of, NAMES[field]) if key in given)
         found[field] = next(known, "") if wanted == AUTO else wanted if wanted in source.columns else ""
     return found
+
+
+def _by_key(source: Source) -> dict[str, str]:
+    """The columns by the `key_of` their names, the first of those that have the same."""
+    return {key_of(name): name for name in reversed(source.columns)}
 
 
 def _complain(source: Source, named: Iterable[str]) -> None:
@@ -290,7 +294,7 @@ def _of_pairs(sources: Sequence[Path], columns: PairColumns, options: ReadingOpt
 
 def _unread(source: Source, found: Mapping[str, str], columns: PairColumns) -> str:
     """The columns that may be of the query, too, beside the one that was found by its name."""
-    known = [name for name in source.columns if name.lower() in NAMES["query_column"] and name not in found.values()]
+    known = [name for name in source.columns if key_of(name) in NAMES["query_column"] and name not in found.values()]
     if columns.query_column != AUTO or not known:
         return ""
     others = f"not read: {', '.join(known)} (--query-column names one column"
@@ -327,7 +331,7 @@ def _named(column: str) -> str:
 
 
 def _id_column(source: Source, options: ReadingOptions) -> str:
-    return _named(options.columns.id_column) or ("id" if "id" in source.columns else "")
+    return _by_key(source).get("id", "") if options.columns.id_column == AUTO else options.columns.id_column
 
 
 def _check_tags(objects: Sequence[str], *texts: str) -> None:

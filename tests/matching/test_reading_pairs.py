@@ -86,6 +86,27 @@ def test_a_rationale_that_nobody_can_see_is_none(tmp_path: Path) -> None:
     assert [bool(item.rationale) for item in read_items(written(tmp_path, made)).rows] == [True, False] * 20
 
 
+@pytest.mark.parametrize("names", [("id", "query", "response", "video_id"), ("ID", "Query", "RESPONSE", "Video ID")])
+def test_columns_are_found_by_their_names_however_these_are_written(names: tuple[str, ...], tmp_path: Path) -> None:
+    """`ID` was no id, and nobody was told."""
+    values = [(f"q{i}", f"Why {i}?", f"since it is {i}.", f"v{i % 4}") for i in range(40)]
+    path = written(tmp_path, [dict(zip(names, row, strict=True)) for row in values])
+    rows_of = read_items(path).rows
+    found = [(row.context.id, row.query, row.response, row.context.video) for row in rows_of]
+    assert found == sorted(values)
+    counted = read_items(path, reading=ReadingOptions(columns=InstanceColumns(id_column=""))).rows
+    assert [row.context.id for row in counted[:2]] == ["rows.jsonl:00000000", "rows.jsonl:00000001"]
+
+
+def test_rows_that_have_wrong_answers_are_no_pairs_however_the_column_is_written(tmp_path: Path) -> None:
+    made = [
+        {"Question": f"Why {i}?", "Choices": [f"since it is {i}.", "no reason."], "Answer": f"since it is {i}."}
+        for i in range(40)
+    ]
+    (note, *_) = read_items(written(tmp_path, made)).notes
+    assert "read as queries and responses" not in note
+
+
 def test_short_answers_under_the_documented_names_are_answers(tmp_path: Path) -> None:
     items = read_items(written(tmp_path, [row | {"response": "A"} for row in rows()]))
     assert {item.response for item in items.rows} == {"A"}
