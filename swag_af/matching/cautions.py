@@ -63,8 +63,9 @@ def _common_questions(items: Items, folds: np.ndarray) -> list[str]:
     if not n:
         return []
     return [
-        f"{n:,} of {len(items):,} rows share a question that is too common to keep them in one fold: harmless where "
-        "the question says nothing of its row, as What happens next?; otherwise take such rows out."
+        f"{n:,} of {len(items):,} rows share a question that is too common to keep them in one fold, so that splits "
+        "share it: harmless where the question says nothing of its row, as What happens next?; otherwise take such "
+        "rows out."
     ]
 
 

@@ -59,14 +59,21 @@ def test_questions_too_common_in_their_bucket_are_matched_and_counted(tmp_path: 
     items = items_of(queries, answers, groups)
     options = replace(OPTIONS, buckets="none", folds=2, n_distractors=1)
     folds = np.where(np.arange(120) < 24, 0, 1)
-    plan = plan_of(items, options, folds=folds)
-    (outcome,) = match_items(items, plan, options, weights=[0.1], folder=tmp_path)
-    stage = Stage(items, plan, outcome, wrong_answers(items, outcome, options))
-    n = sum(row < 16 and int(other) < 16 for row, (other,) in enumerate(outcome.assigned.tolist()))
+
+    def matched(rows: np.ndarray) -> Stage:
+        some, folder = items.take(rows), tmp_path / str(len(rows))
+        plan = plan_of(some, options, folds=folds[rows])
+        (outcome,) = match_items(some, plan, options, weights=[0.1], folder=folder)
+        return Stage(some, plan, outcome, wrong_answers(some, outcome, options))
+
+    stage = matched(np.arange(120))
+    n = n_right_by_words(stage)
     assert n >= 8
-    assert any(
-        one.startswith(f"{n} of 120 questions have as a wrong answer what is right") for one in cautions_of(stage)
-    )
+    said = "questions have as a wrong answer what is right"
+    assert any(one.startswith(f"{n} of 120 {said}") for one in cautions_of(stage))
+    fewer = matched(np.arange(8, 120))  # as is advised
+    assert n_right_by_words(fewer) == 0
+    assert not any(said in one for one in cautions_of(fewer))
 
 
 def test_texts_that_are_right_in_another_row_of_the_question_are_counted(tmp_path: Path) -> None:
