@@ -166,8 +166,8 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
     lines = []
     if n := shared["n_rows_joined_by_sentence"]:
         lines.append(
-            f"{several(n, 'context shares', 'contexts share')} a sentence with another video; folds and splits keep "
-            "those together"
+            f"{several(n, 'context shares', 'contexts share')} a sentence with others; folds and splits keep those "
+            "together"
         )
     if n := shared["n_rows_apart_by_sentence"]:
         lines.append(

@@ -78,7 +78,8 @@ class Items:
             first, n = Counter(ids).most_common(1)[0]
             one, two, *_ = (row for row, id in enumerate(ids, start=1) if id == first)
             raise InputError(
-                f"{self.name}: the id {first!r} occurs {n:,} times (rows {one:,}, {two:,}). Make ids unique."
+                f"{self.name}: the id {first!r} occurs {n:,} times (rows {one:,}, {two:,}). Make ids unique, "
+                "or read none with --id-column ''."
             )
         object.__setattr__(self, "rows", tuple(sorted(self.rows, key=lambda item: item.context.id)))
 
