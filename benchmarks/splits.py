@@ -6,6 +6,7 @@
     python benchmarks/splits.py POOL --out runs/bf16 --loops fresh again bf16 fixed-bf16   # what rounding does
     python benchmarks/splits.py POOL --out runs/few --loops fresh again half-out most-out few-fitted   # smaller fits
     python benchmarks/splits.py POOL --out runs/few --loops fresh again larger rounds   # fewer fits, larger steps
+    python benchmarks/splits.py POOL --out runs/few --loops fresh rounds --against brief   # the same, beside another
 
 The contexts of POOL are dealt by whole groups into parts of about --contexts; the first --seeds parts are pools of
 their own, each filtered with a seed of its own and from one random start by two loops or more: `fresh` (the paper's: a
@@ -151,18 +152,20 @@ def audit(
     return kept
 
 
-def compared(hits: dict[str, list[float]], groups: np.ndarray, part: np.ndarray) -> list[dict[str, Any]]:
-    """Every audit of every set: accuracy and interval; less that of `fresh`, over contexts and over parts."""
+def compared(
+    hits: dict[str, list[float]], groups: np.ndarray, part: np.ndarray, against: str = "fresh"
+) -> list[dict[str, Any]]:
+    """Every audit of every set: accuracy and interval; less that of the set `against`, over contexts and over parts."""
     told = []
     for cell, of_cell in hits.items():
         name, _, label = cell.rpartition(" ")
-        own, fresh = np.array(of_cell), np.array(hits[f"{name} fresh"])
+        own, other = np.array(of_cell), np.array(hits[f"{name} {against}"])
         low, high = interval(own, groups)
         line: dict[str, Any] = {"filter": name, "set": label, "accuracy": own.mean(), "low": low, "high": high}
-        if label != "fresh":
-            paired = paired_difference(fresh, own, groups)
-            line |= {"less_fresh": paired.mean, "less_low": paired.low, "less_high": paired.high}
-            of_parts = np.bincount(part, own - fresh) / np.bincount(part)
+        if label != against:
+            paired = paired_difference(other, own, groups)
+            line |= {"less": paired.mean, "less_low": paired.low, "less_high": paired.high}
+            of_parts = np.bincount(part, own - other) / np.bincount(part)
             line |= {"parts": of_parts.tolist()}
             if len(of_parts) > 1:
                 half = t_quantile(len(of_parts) - 1) * of_parts.std(ddof=1) / len(of_parts) ** 0.5
@@ -206,6 +209,8 @@ def main() -> None:
     parser.add_argument("--filters", nargs="+", default=["ngrams", "chars", "fasttext", "mlp", "bow", "ensemble"])
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--audit-seeds", type=int, default=1)
+    sets = ("start", "brief", *LOOPS, "longer")
+    parser.add_argument("--against", choices=sets, default="fresh", help="what others are compared with")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     pool = CandidatePool.open(options.pool)
@@ -226,9 +231,10 @@ def tell(pool: CandidatePool, parts: list[np.ndarray], options: argparse.Namespa
     hits = audit(pool, options.out, parts, sizes, options)
     groups = np.unique(pool.groups[np.concatenate(parts)], return_inverse=True)[1]
     part = np.repeat(np.arange(len(parts)), [len(rows) for rows in parts])
-    found, seconds = compared(hits, groups, part), seconds_of(options.out, len(parts), options.loops, options.schedule)
+    found = compared(hits, groups, part, options.against)
+    seconds = seconds_of(options.out, len(parts), options.loops, options.schedule)
     for line in found:
-        less = "".join(f"{100 * line[name]:7.1f}" for name in ("less_fresh", "less_low", "less_high") if name in line)
+        less = "".join(f"{100 * line[name]:7.1f}" for name in ("less", "less_low", "less_high") if name in line)
         over = "".join(f"{100 * line[name]:7.1f}" for name in ("parts_low", "parts_high") if name in line)
         accuracy = "".join(f"{100 * line[name]:6.1f}" for name in ("accuracy", "low", "high"))
         print(f"{line['filter']:10} {line['set']:11}{accuracy}   {less}   {over}")
