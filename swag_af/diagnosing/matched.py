@@ -13,9 +13,9 @@ from swag_af.diagnosing.words import (
     above_chance,
     at_chance,
     control_said,
-    found_now,
     not_told,
     number,
+    on_accuracy,
     percent,
 )
 
@@ -29,25 +29,16 @@ def matched_answers(diagnosis: Diagnosis) -> list[Answer]:
     name = diagnosis.main.name
     correlation = number(diagnosis.agreement(name, name).correlation)
     agree = f"Rank correlation of fits of {name} over the wrong answers of a row {correlation}."
-    return [_accuracy(diagnosis), Answer("filter", "unknown", agree, NO_SWAPS), _matching(diagnosis)]
+    accuracy = on_accuracy(
+        diagnosis, _BELOW, f"That is chance, {WITHIN}: there is no more than that which", "something"
+    )
+    return [accuracy, Answer("filter", "unknown", agree, NO_SWAPS), _matching(diagnosis)]
 
 
-def _accuracy(diagnosis: Diagnosis) -> Answer:
-    now, chance = diagnosis.main.left.now, diagnosis.chance
-    found = found_now(diagnosis)
-    if now.low > chance:
-        gap = f"{100 * (now.value - chance):.1f} points above chance are to be explained."
-        return Answer("curve", "open", found, gap)
-    if now.high < chance:
-        means = (
-            "That is below chance: the matching took answers that this filter prefers to the right ones, and whoever "
-            "avoids what it prefers beats guessing."
-        )
-    elif now.is_near(chance):
-        means = f"That is chance, {WITHIN}: there is no more than that which this filter finds."
-    else:
-        means = f"That is {not_told(now, chance)} whether there is something that this filter finds."
-    return Answer("curve", "fine" if at_chance(diagnosis) else "unknown", found, means)
+_BELOW = (
+    "That is below chance: the matching took answers that this filter prefers to the right ones, and whoever avoids "
+    "what it prefers beats guessing."
+)
 
 
 def _matching(diagnosis: Diagnosis) -> Answer:

@@ -5,6 +5,7 @@ interval is within `MARGIN` of it; elsewhere it says that this is not known, and
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from swag_af.auditing.summary import Rows
 from swag_af.data.percent import in_percent
@@ -24,10 +25,10 @@ from swag_af.diagnosing.words import (
     at_chance,
     change,
     control_said,
-    found_now,
     negative,
     not_told,
     number,
+    on_accuracy,
     percent,
     points,
 )
@@ -81,22 +82,15 @@ def answers(diagnosis: Diagnosis) -> list[Answer]:
 
 
 def _curve(diagnosis: Diagnosis) -> Answer:
-    now, chance = diagnosis.main.left.now, diagnosis.chance
-    found = found_now(diagnosis)
-    if now.low > chance:
-        gap = f"{100 * (now.value - chance):.1f} points above chance are to be explained."
-        return Answer("curve", "open", found, gap)
-    if now.high < chance:
-        means = (
-            "The curve is below chance, as after swaps that went too far: whoever avoids what the filter prefers beats "
-            "guessing."
-        )
-    elif now.is_near(chance):
-        means = f"The curve is at chance, {WITHIN}: there is no more than that left that this filter finds."
-    else:
-        means = f"That is {not_told(now, chance)} whether there is something left that this filter finds."
-    status: Status = "fine" if at_chance(diagnosis) else "unknown"
-    return Answer("curve", status, found, " ".join([means, _sees(diagnosis)]))
+    at = f"The curve is at chance, {WITHIN}: there is no more than that left that"
+    answer = on_accuracy(diagnosis, _BELOW, at, "something left")
+    return answer if answer.status == "open" else replace(answer, means=f"{answer.means} {_sees(diagnosis)}")
+
+
+_BELOW = (
+    "The curve is below chance, as after swaps that went too far: whoever avoids what the filter prefers beats "
+    "guessing."
+)
 
 
 def _sees(diagnosis: Diagnosis) -> str:

@@ -33,6 +33,22 @@ def found_now(diagnosis: Diagnosis) -> str:
     return f"Fresh fits of {main.name} find gold in {percent(main.left.now)} of the contexts; {guessing}"
 
 
+def on_accuracy(diagnosis: Diagnosis, below: str, at: str, what: str) -> Answer:
+    """On the accuracy: what is above chance, else a sentence where it is `below`, one that begins with `at` where it is
+    near, or that nothing is known of `what` there may be."""
+    now, chance = diagnosis.main.left.now, diagnosis.chance
+    if now.low > chance:
+        gap = f"{100 * (now.value - chance):.1f} points above chance are to be explained."
+        return Answer("curve", "open", found_now(diagnosis), gap)
+    if now.high < chance:
+        means = below
+    elif now.is_near(chance):
+        means = f"{at} this filter finds."
+    else:
+        means = f"That is {not_told(now, chance)} whether there is {what} that this filter finds."
+    return Answer("curve", "fine" if at_chance(diagnosis) else "unknown", found_now(diagnosis), means)
+
+
 def above_chance(diagnosis: Diagnosis) -> bool:
     """Whether the curve is surely above chance."""
     return diagnosis.main.left.now.low > diagnosis.chance

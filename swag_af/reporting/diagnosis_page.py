@@ -187,12 +187,13 @@ def _growth_chart(diagnosis: Diagnosis) -> str:
     shapes = [level(frame, chance)]
     for colour, (points, trend) in enumerate(shown.values()):
         shapes += _curve(frame, [(point.n, point.accuracy) for point in points], trend, colour)
+    legend = [Series(name, colour) for colour, name in enumerate(shown)]
     if growth.control and growth.control.chance == round(chance, 6):
         accuracy = growth.control.accuracy
         shapes.append(whisker(frame, np.log2(sizes[-1]), accuracy.low, accuracy.high, 5))
         title = f"control: {percent(accuracy)}"
         shapes.append(dot(frame, np.log2(sizes[-1]), accuracy.value, 5, hollow=True, title=title))
-    legend = [*(Series(name, colour) for colour, name in enumerate(shown)), Series("control", 5, "ring")]
+        legend.append(Series("control", 5, "ring"))
     note = "Gold against as many negatives as the run assigns. Dashed: a power law, where it is known to rise or fall."
     return figure("Accuracy by number of contexts", note, frame, shapes, legend, note=note)
 
