@@ -50,7 +50,7 @@ from swag_af.data.tags import Tagger, load_tagger
 
 READ = "read_by_all_models"
 """Rows left out because their second sentence occurs in several folds of the models that are to read the pool."""
-GENERATED = "generated_gold"
+GENERATED_GOLD = "generated_gold"
 """Rows left out because their gold was generated, which a pool does not say of a row."""
 
 
@@ -234,7 +234,7 @@ class _Reading:
             "no_negatives": self.n_empty,
             "too_few_negatives": self.n_short,
             READ: self.n_read,
-            GENERATED: self.n_generated,
+            GENERATED_GOLD: self.n_generated,
         }
         return {name: n for name, n in counted.items() if n}
 

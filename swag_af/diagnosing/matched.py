@@ -13,7 +13,7 @@ from swag_af.diagnosing.words import (
     above_chance,
     at_chance,
     control_said,
-    not_told,
+    no_gain,
     number,
     on_accuracy,
     percent,
@@ -29,9 +29,8 @@ def matched_answers(diagnosis: Diagnosis) -> list[Answer]:
     name = diagnosis.main.name
     correlation = number(diagnosis.agreement(name, name).correlation)
     agree = f"Rank correlation of fits of {name} over the wrong answers of a row {correlation}."
-    accuracy = on_accuracy(
-        diagnosis, _BELOW, f"That is chance, {WITHIN}: there is no more than that which", "something"
-    )
+    at = f"That is chance, {WITHIN}: there is no more than that which"
+    accuracy = on_accuracy(diagnosis, _BELOW, at, "something")
     return [accuracy, Answer("filter", "unknown", agree, NO_SWAPS), _matching(diagnosis)]
 
 
@@ -64,12 +63,8 @@ def _of_matching(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
 
 def advice_on_matching(diagnosis: Diagnosis) -> str:
     """What another matching would change."""
-    main = diagnosis.main
     if not above_chance(diagnosis):
-        nothing = f"{main.name} is at chance or below, {WITHIN}: nothing more than that is to be gained."
-        if not at_chance(diagnosis):
-            nothing = f"{main.name} is {not_told(main.left.now, diagnosis.chance)} whether there is anything to gain."
-        return f"Another matching: {nothing}"
+        return f"Another matching: {no_gain(diagnosis)}"
     return (
         "Another matching: a smaller --weight (of rationales --rationale-weight) takes answers that are nearer to the "
         "right one, a better model of --relevance takes some that suit the question better, and more rows in a bucket "

@@ -26,6 +26,7 @@ from swag_af.diagnosing.words import (
     change,
     control_said,
     negative,
+    no_gain,
     not_told,
     number,
     on_accuracy,
@@ -250,14 +251,10 @@ def _against_assigned(diagnosis: Diagnosis) -> Against:
 
 def advice(diagnosis: Diagnosis) -> list[str]:
     """What would help, a sentence for each: more iterations, candidates, contexts, another generator or matching."""
-    main = diagnosis.main
     if diagnosis.is_matched:
         return [advice_on_matching(diagnosis), *_contexts(diagnosis)]
     if not above_chance(diagnosis):
-        nothing = f"{main.name} is at chance or below, {WITHIN}: nothing more than that is to be gained."
-        if not at_chance(diagnosis):
-            nothing = f"{main.name} is {not_told(main.left.now, diagnosis.chance)} whether there is anything to gain."
-        return [f"More iterations, candidates, another generator: {nothing}", *_contexts(diagnosis)]
+        return [f"More iterations, candidates, another generator: {no_gain(diagnosis)}", *_contexts(diagnosis)]
     if not diagnosis.has_spares:
         more = "More iterations: none can swap anything. More candidates: a pool without spare ones does not say."
         return [more, *_contexts(diagnosis), _better(diagnosis)]

@@ -60,6 +60,14 @@ def at_chance(diagnosis: Diagnosis) -> bool:
     return now.high < chance or now.is_near(chance)
 
 
+def no_gain(diagnosis: Diagnosis) -> str:
+    """What is to be gained of a filter that is not surely above chance."""
+    name = diagnosis.main.name
+    if at_chance(diagnosis):
+        return f"{name} is at chance or below, {WITHIN}: nothing more than that is to be gained."
+    return f"{name} is {not_told(diagnosis.main.left.now, diagnosis.chance)} whether there is anything to gain."
+
+
 def not_told(figure: Figure, chance: float) -> str:
     """What an interval says that holds chance and is too wide for more; the sentence goes on with `whether`."""
     most = max(figure.high - chance, chance - figure.low)

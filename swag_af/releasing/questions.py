@@ -136,14 +136,13 @@ def media_columns(contexts: Sequence[Context]) -> dict[str, str]:
     take NAME for another column: SWAG's, VCR's, or a question or its options by another name; with `media-` once more
     where another has that name."""
     names = sorted({str(name) for context in contexts for name in context.media})
-    columns = {name: name for name in names if not _TAKEN.fullmatch(name)}
+    columns = {}
     for name in names:
-        if name not in columns:
-            column = f"media-{name}"
-            while column in names:
-                column = f"media-{column}"
-            columns[name] = column
-    return {name: columns[name] for name in names}
+        column = name
+        while _TAKEN.fullmatch(column) or (column != name and column in names):
+            column = f"media-{column}"
+        columns[name] = column
+    return columns
 
 
 _TAKEN = re.compile(
