@@ -48,6 +48,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """More than there are cores: the tests that take longest wait for servers and processes of their own."""
     return 3 + (os.cpu_count() or 1)

@@ -107,8 +107,8 @@ def _folded(text: str) -> str:
 
 
 def marked_words(text: str) -> list[str]:
-    """The `words` of `text`, numbers with their minus (-3, -0.5) and names with the marks glued to them (C++, C#,
-    .NET): what means something else without the mark."""
+    """The `words` of `text`, numbers with their minus, decimals and thousands (-3, 0.5, 10,000) and names with the
+    marks glued to them (C++, C#, .NET): what means something else without the mark."""
     return [word.translate(_MINUS) for word in _MARKED_WORD.findall(_folded(text))]
 
 
@@ -153,7 +153,7 @@ _MINUS = str.maketrans(dict.fromkeys("−–", "-"))
 _BEGINS = r"""(?<![^\s(\[{"'=<>≤≥≈~,;:*/+×÷^|$€£])"""
 """Where a mark may begin a word: not in 5-3, (a)-3, 5%-10% and --3."""
 _MARKED_WORD = re.compile(
-    rf"(?:{_BEGINS}(?:[±−–-]\.?(?=\d)(?:\d+[.,](?=\d))*|\.(?=\w)))?"
+    rf"(?:{_BEGINS}(?:[±−–-]\.?(?=\d)|\.(?=\w)))?(?:\d+\.(?=\d)|\d{{1,3}},(?=\d{{3}}(?!\d)))*"
     rf"[{OF_A_WORD}]+(?:[+#]+(?![{OF_A_WORD}+#]))?|{_WORD.pattern}"
 )
 END = "\0\0"
