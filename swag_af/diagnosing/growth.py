@@ -1,6 +1,6 @@
 """How well fresh filters tell gold from candidates, by the number of contexts that they are fitted on.
 
-Two curves. *Random* shows random candidates of the pool beside gold: what the generator gives away by itself, before
+Two curves. *Random* shows random candidates of the pool beside gold: what they give away by themselves, before
 any filtering. *Assigned* shows the run's own distractors: what is still given away after it. Fits of one draw are
 nested: the contexts of the smaller one are the first of the larger one. A control declares a random negative gold;
 whoever finds that more often than by chance would see something that is not in the texts.

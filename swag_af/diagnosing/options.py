@@ -10,12 +10,12 @@ from swag_af.filters.registry import parse_names
 
 @dataclass(frozen=True)
 class DiagnoseOptions(Options):
-    """Say why the accuracy curve of a run is not lower: the pool, the filter, the generator, or too few contexts.
+    """Say why the accuracy curve of a run is not lower: the pool, the filter, the candidates, or too few contexts.
 
     Fits the filter of the last phase anew, several times, over folds of whole groups, and asks: has the pool harder
     candidates left, and what would taking them do, by a fit that did not choose them? Do independent fits agree on
     candidates, swaps and mistakes? How well does a fresh filter tell gold from random candidates, by number of
-    contexts? What would more contexts, more candidates or another generator change? What the figures do not bear is
+    contexts? What would more contexts, more candidates or other ones change? What the figures do not bear is
     said to be unknown.
 
     Leaves a page, diagnosis.html, a record of all figures, diagnosis.json, and rows.jsonl, a line for each context.

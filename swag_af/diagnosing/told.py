@@ -75,11 +75,11 @@ def _caveats(diagnosis: Diagnosis) -> list[str]:
 
 
 def answers(diagnosis: Diagnosis) -> list[Answer]:
-    """On the curve, the pool, the filter and the generator, in this order; of a matched run on its accuracy, the filter
-    and the matching."""
+    """On the curve, the pool, the filter and the candidates, in this order; of a matched run on its accuracy, the
+    filter and the matching."""
     if diagnosis.is_matched:
         return matched_answers(diagnosis)
-    return [one(diagnosis) for one in (_curve, _pool, _filter, _generator)]
+    return [one(diagnosis) for one in (_curve, _pool, _filter, _source)]
 
 
 def _curve(diagnosis: Diagnosis) -> Answer:
@@ -110,7 +110,7 @@ def _sees(diagnosis: Diagnosis) -> str:
     agree = f"{neither}, though its fits agree in part (rank correlation {number(agreement.correlation)})"
     if not random.accuracy.is_near(random.chance):
         return f"{agree}.{less}"
-    return f"{agree}: to this filter the generator is as good as gold, {WITHIN}, before any filtering.{less}"
+    return f"{agree}: to this filter random candidates are as good as gold, {WITHIN}, before any filtering.{less}"
 
 
 def _correlated(agreement: Agreement) -> bool:
@@ -214,7 +214,7 @@ def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, 
     return "limit", found, means
 
 
-def _generator(diagnosis: Diagnosis) -> Answer:
+def _source(diagnosis: Diagnosis) -> Answer:
     one, some = diagnosis.main.growth.against[0], _against_assigned(diagnosis)
     found = (
         f"Random candidates of the pool: {diagnosis.main.name} tells gold from one in {percent(one.accuracy)} "
@@ -224,18 +224,19 @@ def _generator(diagnosis: Diagnosis) -> Answer:
         found += f", from {some.n_negatives} in {percent(some.accuracy)} (guessing {in_percent(some.chance)})"
     found += f".{control_said(diagnosis.main)}"
     if some.accuracy.low > some.chance:
-        return Answer("generator", *_given_away(diagnosis, found))
+        return Answer("candidates", *_given_away(diagnosis, found))
     if some.accuracy.is_near(some.chance):
-        return Answer("generator", "fine", found, f"To this filter the generator writes as people do, {WITHIN}.")
+        means = f"To this filter random candidates are as gold is, {WITHIN}."
+        return Answer("candidates", "fine", found, means)
     if some.accuracy.high < some.chance:
         means = "Below chance: gold looks like what is wrong to this filter, as where candidates are golds of others."
-        return Answer("generator", "unknown", found, means)
+        return Answer("candidates", "unknown", found, means)
     told = not_told(some.accuracy, some.chance)
-    return Answer("generator", "unknown", found, f"That is {told} whether it writes as people do.")
+    return Answer("candidates", "unknown", found, f"That is {told} whether they are as gold is.")
 
 
 def _given_away(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
-    means = "What the generator writes gives itself away to this filter before any filtering"
+    means = "Random candidates give themselves away to this filter before any filtering"
     if above_chance(diagnosis):
         return "limit", found, f"{means}, and some of that is left."
     if at_chance(diagnosis):
@@ -250,11 +251,12 @@ def _against_assigned(diagnosis: Diagnosis) -> Against:
 
 
 def advice(diagnosis: Diagnosis) -> list[str]:
-    """What would help, a sentence for each: more iterations, candidates, contexts, another generator or matching."""
+    """What would help, a sentence for each: more iterations, candidates or contexts, other candidates, another
+    matching."""
     if diagnosis.is_matched:
         return [advice_on_matching(diagnosis), *_contexts(diagnosis)]
     if not above_chance(diagnosis):
-        return [f"More iterations, candidates, another generator: {no_gain(diagnosis)}", *_contexts(diagnosis)]
+        return [f"More iterations, more candidates, others: {no_gain(diagnosis)}", *_contexts(diagnosis)]
     if not diagnosis.has_spares:
         more = "More iterations: none can swap anything. More candidates: a pool without spare ones does not say."
         return [more, *_contexts(diagnosis), _better(diagnosis)]
@@ -295,14 +297,14 @@ def _better(diagnosis: Diagnosis) -> str:
     main, chance, some = diagnosis.main, diagnosis.chance, _against_assigned(diagnosis)
     if some.accuracy.low <= some.chance:
         return (
-            f"Another generator: {UNKNOWN.lower()}; {main.name} is not seen to tell random candidates of this one from "
-            f"gold ({percent(some.accuracy)}, guessing {in_percent(some.chance)})."
+            f"Other candidates, by another generator or from elsewhere: {UNKNOWN.lower()}; {main.name} is not seen to "
+            f"tell random ones of these from gold ({percent(some.accuracy)}, guessing {in_percent(some.chance)})."
         )
     return (
-        f"Another generator: {main.name} finds gold among random candidates of this one "
+        f"Other candidates, by another generator or from elsewhere: {main.name} finds gold among random ones of these "
         f"{100 * (some.accuracy.value - some.chance):.1f} points more often than by chance, and among the run's "
-        f"distractors {100 * (main.left.now.value - chance):.1f} points. One that it could not tell from gold would "
-        "take both to chance; how near another comes, we do not know."
+        f"distractors {100 * (main.left.now.value - chance):.1f} points. Such as it could not tell from "
+        "gold would take both to chance; how near others come, we do not know."
     )
 
 
@@ -360,7 +362,7 @@ def tables(diagnosis: Diagnosis) -> dict[str, list[Rows]]:
     return {
         "pool": [left_rows(diagnosis), fresh_rows(diagnosis)],
         "filter": [of_filter],
-        "generator": [against, growth_rows(diagnosis)],
+        "candidates": [against, growth_rows(diagnosis)],
         "help": [fewer_rows(diagnosis.main)],
     }
 

@@ -19,7 +19,7 @@ WITHIN = f"to within {100 * MARGIN:g} points"
 class Answer:
     """What was found on one question."""
 
-    about: Literal["curve", "pool", "filter", "generator", "matching"]
+    about: Literal["curve", "pool", "filter", "candidates", "matching"]
     status: Status
     found: str
     """The figures, in a sentence."""

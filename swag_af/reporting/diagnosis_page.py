@@ -40,7 +40,7 @@ COLOURS = ("#4477aa", "#ee6677", "#228833", "#b07d00", "#aa3377", "#7d8590")
 QUESTIONS = {
     "pool": "Has the pool harder candidates left?",
     "filter": "Do independent fits agree?",
-    "generator": "What does the generator give away?",
+    "candidates": "What do the candidates give away?",
     "matching": "What does the matching give away?",
 }
 STATUSES = {"limit": "holds the curve up", "open": "room to go on", "fine": "not the reason", "unknown": "not known"}
@@ -72,7 +72,7 @@ def _charts(diagnosis: Diagnosis) -> dict[str, list[str]]:
     return {
         "pool": [_harder_chart(main.left), _hardest_chart(main.left, diagnosis.chance)],
         "filter": [_swap_chart(agreements), correlation],
-        "generator": [growth],
+        "candidates": [growth],
         "help": [_fewer_chart(main, diagnosis.chance)],
     }
 

@@ -72,7 +72,7 @@ STATUSES = {
     "as_good_as_gold": ("fine", "fine", "fine", "fine"),
     "blind": ("unknown", "unknown", "unknown", "unknown"),
 }
-"""Of each planted cause: what is said of curve, pool, filter and generator."""
+"""Of each planted cause: what is said of curve, pool, filter and candidates."""
 
 
 @pytest.mark.parametrize("cause", CAUSES)
@@ -87,8 +87,8 @@ def test_planted_causes_are_told_apart(cause: str, diagnosed: dict[str, Diagnosi
         ("The pool has harder candidates left", ["unfinished"]),
         ("The filter is the limit: swaps of one fit are noise to the next", ["noisy"]),
         ("The pool is the limit: of all contexts", ["noisy", "obvious"]),
-        ("What the generator writes gives itself away", ["exhausted", "noisy", "obvious"]),
-        ("to this filter the generator is as good as gold", ["as_good_as_gold"]),
+        ("Random candidates give themselves away", ["exhausted", "noisy", "obvious"]),
+        ("to this filter random candidates are as good as gold", ["as_good_as_gold"]),
         ("its fits are not seen to agree: it may read nothing at all", ["blind"]),
     ],
 )
@@ -137,7 +137,7 @@ def test_advice_says_that_it_does_not_know(diagnosed: dict[str, Diagnosis]) -> N
     said = advice(diagnosed["obvious"])
     assert said[0].startswith("More iterations: we do not know")
     assert said[1].startswith("More candidates: we do not know")
-    assert "how near another comes, we do not know" in said[-1]
+    assert "how near others come, we do not know" in said[-1]
 
 
 def test_all_candidates_of_a_pool_are_the_last_of_its_parts(diagnosed: dict[str, Diagnosis]) -> None:
@@ -406,7 +406,7 @@ def test_what_is_said_of_a_matched_run_is_about_its_matching(
     assert said in headline(found)
     assert [(one.about, one.status) for one in answers(found)[1:]] == [("filter", "unknown"), ("matching", status)]
     assert "Another matching: " in told
-    for word in ("generator", "iteration", "more candidates", "harder", "before any filtering"):
+    for word in ("generator", "other candidates", "iteration", "more candidates", "harder", "before any filtering"):
         assert word not in told.lower()
         assert word not in page.lower()
     shown = show(ShowOptions(tmp_path / "run" / "diagnosis"))

@@ -79,7 +79,7 @@ def test_it_has_six_pictures_and_loads_nothing() -> None:
     assert not page.values("src")
     assert (
         page.values("href")
-        == {f"#{name}" for name in ("pool", "filter", "generator", "help", "making")}
+        == {f"#{name}" for name in ("pool", "filter", "candidates", "help", "making")}
         <= {f"#{name}" for name in page.values("id")}
     )
 
@@ -201,7 +201,7 @@ def test_the_same_figures_with_narrow_intervals_are_at_chance() -> None:
     found = replace(found, filters=(replace(found.main, growth=growth),))
     assert [one.status for one in answers(found)] == ["fine"] * 4
     assert "The curve is at chance, to within 5 points" in headline(found)
-    assert "writes as people do, to within 5 points" in answers(found)[3].means
+    assert "are as gold is, to within 5 points" in answers(found)[3].means
     assert "nothing more than that is to be gained" in advice(found)[0]
 
 
