@@ -88,7 +88,7 @@ class Options:
                 given[name] = meant
         flags = {name: f"--{name.replace('_', '-')}" for name in given}
         check_faults(
-            (True, f"{flags[name]} {told(value)}: {_PLAIN[_plain(kinds[name])]} is due")
+            (True, f"{flags[name]} {told(value)}: {_due(kinds[name])}")
             for name, value in given.items()
             if not _is_of_kind(value, kinds[name])
         )
@@ -174,7 +174,19 @@ def _none_of(kind: Any) -> tuple[None, ...]:
     return (None,) if type(None) in get_args(kind) else ()
 
 
+def _members(kind: Any) -> Any:
+    """The type of the members, where an option is a tuple of any length; else None."""
+    return get_args(kind)[0] if get_origin(kind) is tuple and get_args(kind)[1:] == (Ellipsis,) else None
+
+
+def _due(kind: Any) -> str:
+    member = _members(kind)
+    return f"a list is due, {_PLAIN[_plain(member)]} each" if member else f"{_PLAIN[_plain(kind)]} is due"
+
+
 def _is_of_kind(value: Any, kind: Any) -> bool:
+    if (member := _members(kind)) in _PLAIN:
+        return isinstance(value, tuple) and all(_is_of_kind(one, member) for one in value)
     plain = _plain(kind)
     if plain is None or (value is None and _none_of(kind)):
         return True
@@ -205,6 +217,13 @@ def check_kind(what: str, given: object, due: type) -> None:
     """Raise InputError where an argument is of another class than is `due`."""
     if not isinstance(given, due):
         raise InputError(f"{what}: a {type(given).__name__}, where {due.__name__} is due.")
+
+
+def check_whole(**numbers: object) -> None:
+    """Raise InputError where one of these arguments is no whole number."""
+    for what, given in numbers.items():
+        if not isinstance(given, Integral) or isinstance(given, bool):
+            raise InputError(f"{what} {told(given)}: a whole number is due.")
 
 
 def is_beyond_use(name: str, value: Any) -> bool:

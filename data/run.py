@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from swag_af.data.errors import FormatError, InputError, as_path
+from swag_af.data.errors import FormatError, InputError, as_path, check_whole
 from swag_af.data.files import mend_log, read_array, read_log, write_array, write_jsonl
 from swag_af.data.manifests import MANIFEST, check_same, read_manifest, write_manifest
 from swag_af.data.pool.assignments import apply_changes, check_assignment
@@ -127,6 +127,7 @@ class Run:
     def assignment(self, iteration: int | None = None) -> np.ndarray:
         """(N, A) candidate indices, gold first, after `iteration` (0: before any; None: the last); the caller's own."""
         iteration = self.n_finished if iteration is None else iteration
+        check_whole(iteration=iteration)
         if not 0 <= iteration <= self.n_finished:
             raise InputError(f"iteration {iteration}: this run has 0 to {self.n_finished}.")
         assignment = self.start.copy()
@@ -140,6 +141,7 @@ class Run:
 
     def accuracy(self, iteration: int) -> float:
         """Held-out accuracy of the deciding filter at `iteration` (1, 2, ...), 0 to 1; before any there is none."""
+        check_whole(iteration=iteration)
         if not 1 <= iteration <= self.n_finished:
             raise InputError(f"iteration {iteration}: this run has accuracies of 1 to {self.n_finished}.")
         record = self.log[iteration - 1]

@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, check_kind
 from swag_af.data.folds import FoldMap
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import END_MARKS, characters_joined, tokenize_any
@@ -59,6 +59,11 @@ class NgramGenerator:
     _models: dict[int, "Ngrams"] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "ngram"
+
+    def __post_init__(self) -> None:
+        """Raises InputError for golds that are no contexts."""
+        for context in self.golds:
+            check_kind("golds", context, Context)
 
     def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
         """An answer for every context, fold by fold; raises InputError where there is one fold only."""

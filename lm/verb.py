@@ -76,7 +76,11 @@ def generate(options: GenerateOptions) -> CandidatePool:
     All that can be checked is checked before the models are trained.
     """
     if options.shard is not None or options.dry_run:
-        raise InputError("generate makes a whole pool. Call make_shards for a --shard, estimate for a --dry-run.")
+        module, of_dry_run = ("texts.estimate", "estimate_texts") if is_text(options) else ("estimate", "estimate")
+        raise InputError(
+            "generate makes a whole pool. In Python, `swag_af.lm.verb.make_shards(options)` makes a --shard, and "
+            f"`swag_af.lm.{module}.{of_dry_run}(options)` estimates for a --dry-run."
+        )
     make_shards(options)
     return CandidatePool.open(options.out)
 

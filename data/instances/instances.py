@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -136,11 +136,16 @@ class Instances:
     """The rows without a label that were left out on reading, in order."""
 
     def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise InputError(f"{self.name}: kind {told(self.kind)}, where one of {', '.join(get_args(Kind))} is due.")
         if not self.instances:
             raise InputError(f"{self.name}: no instances in it. Check the file.")
         if self.kind == "classes" and len(self.classes) < 2:
             only = told(self.classes[0]) if self.classes else "none"
             raise InputError(f"{self.name}: one class only, {only}: nothing is to be told apart. Two or more are due.")
+        fault = next(filter(None, map(self._fault, self.instances)), "")
+        if fault:
+            raise InputError(f"{self.name}: {fault}")
         wrong = next((one for one in self.instances if not self._has_answer(one)), None)
         if wrong is not None:
             of = "its options" if self.kind == "choices" else "the classes"
@@ -155,6 +160,18 @@ class Instances:
                 f"{self.name}: {one if len(repeated) == 1 else f'{len(repeated):,} ids occur twice (first: {first})'}. "
                 "Make ids unique."
             )
+
+    def _fault(self, one: object) -> str:
+        """What is no instance of this kind in a member; empty where nothing is."""
+        if not isinstance(one, Instance):
+            return f"a {type(one).__name__} among the instances, where an Instance is due."
+        if not isinstance(one.options, tuple | list):
+            return f"{told(one.id)} has {type(one.options).__name__} options, where a tuple of texts is due."
+        if strange := [text for text in (one.context, one.start, *one.options) if not isinstance(text, str)]:
+            return f"{told(one.id)} has {told(strange[0])} among its texts, which is none."
+        if self.kind == "classes" and len(one.options) != 1:
+            return f"{told(one.id)} has {len(one.options)} options, where the one text that is classified is due."
+        return ""
 
     def _has_answer(self, one: Instance) -> bool:
         n = len(one.options) if self.kind == "choices" else len(self.classes)
@@ -215,8 +232,14 @@ class Instances:
         )
 
     def take(self, rows: Sequence[int] | np.ndarray) -> "Instances":
-        """The set of the instances `rows` alone."""
-        numbers = [int(row) for row in rows]
+        """The set of the instances `rows` alone: numbers (n,) from 0, or a mask (N,). InputError for others."""
+        chosen = np.asarray(rows)
+        numbers = (np.flatnonzero(chosen) if chosen.dtype == bool else chosen).tolist()
+        if chosen.dtype == bool and chosen.shape != (len(self),):
+            raise InputError(f"rows: a mask of shape {chosen.shape}, where ({len(self)},) is due.")
+        are_numbers = not chosen.size or (chosen.ndim == 1 and chosen.dtype.kind in "iub")
+        if not are_numbers or not 0 <= min(numbers, default=0) <= max(numbers, default=0) < len(self):
+            raise InputError(f"rows {told(rows)}: numbers from 0 to {len(self) - 1:,}, or a mask, are due.")
         before = None if self.unmasked is None else tuple(self.unmasked[row] for row in numbers)
         return replace(self, instances=tuple(self.instances[row] for row in numbers), unmasked=before)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import Faults, InputError, RowError, several
+from swag_af.data.errors import Faults, InputError, RowError, check_kind, several, told
 from swag_af.data.pool.folder import NO_TAGGER, Shard, with_feature_names
 from swag_af.data.pool.guard import Flag
 from swag_af.data.pool.rows import Block, Row, RowMaker, fill_blocks, final_ids, is_list
@@ -32,6 +32,7 @@ def parts_from_texts(
 ) -> tuple[dict[str, Any], Vocabulary, list[Shard]]:
     """Manifest, vocabulary and shards of `CandidatePool.from_texts`."""
     _check_given(contexts, negatives, features, feature_names)
+    check_kind("normalise", normalise, bool)
     contexts, negatives = list(contexts), list(negatives)  # columns of tables count rows by their labels
     features = None if features is None else list(features)
     groups = None if groups is None else np.array(groups)  # the caller may change it
@@ -56,6 +57,11 @@ def parts_from_texts(
     }
     shards = [Shard(len(block), None, made, block.contexts) for block, made in zip(blocks, tables, strict=True)]
     return with_feature_names(manifest, maker.feature_names), tagged(vocabulary, named), shards
+
+
+def is_name(given: object) -> bool:
+    """Whether it is a text with something in it."""
+    return isinstance(given, str) and bool(given.strip())
 
 
 def _is_listed(given: object) -> bool:
@@ -88,6 +94,8 @@ def _check_given(
         raise InputError(f"features: {len(features)} arrays for {len(contexts)} rows. Give one a row.")
     if feature_names is not None and features is None:
         raise InputError("feature_names are given without features. Give both, or neither.")
+    if feature_names is not None and not (_is_listed(feature_names) and all(map(is_name, feature_names))):
+        raise InputError(f"feature_names {told(feature_names)}: a list of names is due, one a column.")
     if feature_names is not None and len(set(feature_names)) != len(feature_names):
         raise InputError(f"feature_names: {', '.join(feature_names)} has a name twice. Give every column its own.")
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import FormatError, InputError, as_path, several
+from swag_af.data.errors import FormatError, InputError, as_path, check_whole, several
 from swag_af.data.files import write_array, write_json
 from swag_af.data.manifests import MANIFEST, check_replaceable, read_manifest, sha256_json
 from swag_af.data.pool.assignments import check_candidates
@@ -454,6 +454,7 @@ class CandidatePool:
 
     def text(self, row: int, column: int) -> str:
         """The text of candidate `column` of `row`, both from 0; InputError where there is none."""
+        check_whole(row=row, candidate=column)
         if not 0 <= row < len(self):
             raise InputError(f"row {row}: the pool has {len(self):,}, from 0.")
         if not 0 <= column < self.counts[row]:
@@ -466,9 +467,15 @@ class CandidatePool:
         return self.vocabulary.text(self.gather("tokens", rows, columns)[0, 0].tolist())
 
     def texts(self, assignment: np.ndarray) -> list[list[str]]:
-        """The endings of an assignment (N, A), gold first; InputError where a row has no such candidate."""
+        """The endings of an assignment (N, A), gold first; InputError where a row has no such candidate, and for more
+        or fewer rows, of which `texts_of` has the texts."""
         assignment = np.asarray(assignment)
-        check_candidates(assignment, self.counts[: len(assignment)])
+        if assignment.ndim != 2 or len(assignment) != len(self):
+            raise InputError(
+                f"assignment: of shape {assignment.shape}, where ({len(self)}, A) is due. Of some rows "
+                "texts_of(rows, columns) has the texts."
+            )
+        check_candidates(assignment, self.counts)
         return self.texts_of(np.arange(len(assignment)), assignment)
 
     def texts_of(self, rows: np.ndarray, columns: np.ndarray) -> list[list[str]]:
@@ -582,7 +589,7 @@ class CandidatePool:
         counted over all; `changes` go into its manifest. Raises InputError for other rows, and when something exists
         there, unless `force` is given and it is a pool.
         """
-        path = Path(path)
+        path = as_path("path", path)
         rows = None if rows is None else self._chosen(np.asarray(rows))
         check_replaceable(path, "pool", force=force)
         with replacing(path) as temporary:

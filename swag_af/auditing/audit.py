@@ -62,17 +62,19 @@ class AuditPlan:
 def audit_of_run(options: AuditOptions) -> tuple[Run, list[Finding]]:
     """The verb `audit` of a run folder: the run, and the finding of each filter with each seed, kept in the run folder.
 
-    Without an iteration in the options: before the first one, and after the last.
+    Without an iteration in the options: before the first one, and after the last. Raises InputError for several
+    folders, and for options of a dataset, which `run_audit` takes.
     """
+    if of_data := options.given_of("out", "compare", "gate", "junit", "sarif"):
+        raise InputError(f"{', '.join(of_data)}: of a dataset, as run_audit reads one, and this is the audit of a run.")
+    if len(options.data) != 1:
+        raise InputError(f"{len(options.data)} folders: the audit of a run is of one. Call it for each.")
     run = open_run(options.data[0])
     run.pool.check_tables(FILTER_TABLES)
     iterations = sorted({0, run.n_finished}) if options.iteration is None else [options.iteration]
     run.assignment(iterations[-1])  # raises for an iteration that does not exist
     names = options.names(DEFAULT_AUDIT)
-    if "tfidf" in names:
-        raise InputError(
-            "--filters tfidf: this model reads datasets, not runs. For a run name ngrams, which is much the same."
-        )
+    _check_of_runs(names)
     seed = verb_manifest(options.data[0])["options"]["seed"] if options.seed is None else options.seed
     plan = AuditPlan(iterations, names, options.folds, range(seed, seed + options.seeds), options.device)
     workers = Workers[Run](options.workers, options.where)
@@ -81,6 +83,14 @@ def audit_of_run(options: AuditOptions) -> tuple[Run, list[Finding]]:
     kinds = [name for _ in iterations for name in names for _ in range(options.seeds)]
     with progress("audit", len(kinds), "audits", kinds=kinds) as advance:
         return run, audit_run(run, plan, advance=advance, workers=workers)
+
+
+def _check_of_runs(names: Sequence[str | Filter]) -> None:
+    """Raise InputError for a model that datasets alone are read by."""
+    if any(isinstance(name, str) and name == "tfidf" for name in names):
+        raise InputError(
+            "--filters tfidf: this model reads datasets, not runs. For a run name ngrams, which is much the same."
+        )
 
 
 def _check_shared(names: Sequence[str]) -> None:
@@ -118,6 +128,7 @@ def audit_pool(
     check_assignment(assignment, pool.counts)
     if isinstance(filters, str) or not isinstance(filters, Sequence):
         raise InputError(f"filters: {told(filters)}, where a list of names or filters is due.")
+    _check_of_runs(filters)
     for what, number, least in (("n_folds", n_folds, 2), ("seed", seed, 0)):
         if not isinstance(number, Integral) or number < least:
             raise InputError(f"{what} {number!r}: a whole number is due, {least} or more.")

@@ -9,6 +9,7 @@ import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,18 @@ class Checks:
     """Each deals folds of its own and seeds fits of its own; probes are averaged over them."""
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.seeds, Sequence) and all(isinstance(seed, int) and seed >= 0 for seed in self.seeds)
+        whole = isinstance(self.seeds, Sequence) and all(
+            isinstance(seed, Integral) and seed >= 0 for seed in self.seeds
+        )
         inputs = self.inputs is None or (_is_list(self.inputs) and all(isinstance(one, str) for one in self.inputs))
         check_faults(
             [
                 (not (_is_list(self.models) and self.models), f"models {self.models!r}: a list of one or more"),
                 (not inputs, f"inputs {self.inputs!r}: a list of names, or None"),
-                (not (isinstance(self.n_folds, int) and self.n_folds > 1), f"n_folds {self.n_folds!r}: at least 2"),
+                (
+                    not (isinstance(self.n_folds, Integral) and self.n_folds > 1),
+                    f"n_folds {self.n_folds!r}: at least 2",
+                ),
                 (not (whole and self.seeds), f"seeds {self.seeds!r}: a list of one or more, none below 0"),
                 (whole and len(set(self.seeds)) < len(self.seeds), f"seeds {self.seeds!r}: each once"),
             ]

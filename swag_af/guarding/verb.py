@@ -48,6 +48,10 @@ def guard(options: GuardOptions) -> CandidatePool:
     the manifest. Raises InputError before any work for guards that cannot be used, ExhaustedError where no row
     has enough negatives left.
     """
+    if options.dry_run:
+        raise InputError(
+            "dry_run guards nothing. In Python, `swag_af.guarding.verb.guard_estimate(options)` estimates."
+        )
     CandidatePool.open(options.pool)  # nothing is locked that is no pool
     place = options.pool / MANIFEST if options.out is None else options.out
     with alone(place, waits=False, called=options.out or options.pool):

@@ -149,6 +149,7 @@ def items_of(queries: Sequence[str], responses: Sequence[str], groups: Sequence[
 
     Raises InputError where a text is missing, empty or no text.
     """
+    queries, responses = list(queries), list(responses)
     named = [""] * len(queries) if groups is None else list(groups)
     if not len(queries) == len(responses) == len(named):
         n_groups = "" if groups is None else f" and {len(named)} groups"

@@ -76,6 +76,8 @@ def match(options: MatchOptions) -> Matched:
     """
     if options.dry_run:
         raise InputError("dry_run matches nothing. In Python, `swag_af.matching.verb.dry_run(options)` estimates.")
+    if options.sweeping.sweep:
+        raise InputError("match makes one matching. For the values of `sweeping` call `swag_af.sweep(options)`.")
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
     check_models(options.matching)

@@ -45,6 +45,8 @@ def refine(options: RefineOptions) -> Refined:
     Goes on from what a killed run left in it. Raises InputError, before anything is asked, for what cannot be read or
     used; ExhaustedError when a budget is used up, with all answers kept.
     """
+    if options.dry_run:
+        raise InputError("dry_run refines nothing. In Python, `swag_af.refining.verb.costs(options)` estimates.")
     _check_out(options.out)
     _check_audit_models(options)
     plan = _Plan(options, read_instances(options.data, options.reading))

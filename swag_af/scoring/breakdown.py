@@ -56,13 +56,14 @@ def tiers_in(audit: Path, instances: Instances) -> list[str]:
 def by_part(
     kind: str, parts: Sequence[str], instances: Instances, predictions: Predictions, groups: np.ndarray
 ) -> list[Figure]:
-    """The accuracy in each part that `parts` (N,) name, tiers from easy to hard, others by name; a part that is all
-    there is says nothing more, unless it is a tier."""
+    """The accuracy in each part that `parts` (N,) name, tiers of an audit from easy to hard, others by name; a part
+    that is all there is says nothing more, unless it is a tier."""
     rows_of = members(parts)
     if len(rows_of) < 2 and kind != "tier":
         return []
     chance = chance_of(instances)
-    names = sorted(rows_of, key=lambda name: (TIERS.index(name) if kind == "tier" else 0, name))
+    place = {tier: i for i, tier in enumerate(TIERS)} if kind == "tier" else {}
+    names = sorted(rows_of, key=lambda name: (place.get(name, len(place)), str(name)))
     return [
         share("accuracy", predictions.hits[rows_of[name]], groups[rows_of[name]], chance.at(rows_of[name]), part=part)
         for name, part in ((name, f"{kind}: {name}") for name in names)

@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.data.errors import InputError, takes_options
+from swag_af.data.errors import InputError, check_whole, takes_options
 from swag_af.scoring.options import LARGEST_COUNT, CountCheckOptions, is_percentage, without_sign
 
 Fit = Literal["rounded", "cut", "no"]
@@ -84,7 +84,10 @@ def counts(
     `sensitivity` the last of them is the consistency k / n, and the sensitivity must be k / m for a whole m, k <= m <=
     n. Raises InputError for what is none.
     """
-    printed = [_checked(one) for one in ([percentages] if isinstance(percentages, str | float) else percentages)]
+    if not isinstance(percentages, Iterable) or isinstance(percentages, str):
+        percentages = [percentages]
+    printed = [_checked(one) for one in percentages]
+    check_whole(near=near)
     if not printed or not isinstance(n, Integral) or not 1 <= n <= LARGEST_COUNT:
         raise InputError(f"counts of {n}: give one percentage or more, and n from 1 to {LARGEST_COUNT:,}.")
     nearby = [m for away in range(1, near + 1) for m in (n - away, n + away) if m > 0]

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Literal
 
@@ -163,6 +164,8 @@ class CountCheckOptions(Options):
     """Other numbers are tried up to so far away."""
 
     def __post_init__(self) -> None:
+        numbers = self.percentages if isinstance(self.percentages, list | tuple) else (self.percentages,)
+        object.__setattr__(self, "percentages", tuple(str(one) if isinstance(one, Real) else one for one in numbers))
         super().__post_init__()
         given = [*self.percentages, *([self.sensitivity] if self.sensitivity else [])]
         strange = [text for text in given if not is_percentage(text)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError, UnknownNameError, check_kind
+from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.manifests import FORMAT
 from swag_af.scoring.breakdown import Spread, by_group, by_part, spread_of
@@ -37,11 +38,15 @@ class Score:
     """How much groups differ."""
 
     def figure(self, name: str, part: str = "") -> Figure:
-        """The figure called `name`, of all instances or of a `part`; UnknownNameError where there is none."""
+        """The figure called `name`, of all instances or of a `part`, such as `split: val` or `group: v_1`;
+        UnknownNameError where there is none."""
         found = {(one.name, one.part): one for one in (*self.figures, *self.parts, *self.groups)}
         if (name, part) not in found:
-            known = ", ".join(one.name for one in self.figures)
-            raise UnknownNameError(f"{name}{f' of {part}' if part else ''}: not among the figures, {known}.")
+            of = f" of {part}" if part else ""
+            known = (
+                ", ".join(one for n, one in found if n == name) if part else ", ".join(n for n, one in found if not one)
+            )
+            raise UnknownNameError(f"{name}{of}: not among the {'parts' if part else 'figures'}, {known or 'none'}.")
         return found[name, part]
 
 
@@ -95,7 +100,7 @@ def scores_of(
     instances: Instances,
     predictions: np.ndarray | Sequence[Any],
     *,
-    groups: np.ndarray | None = None,
+    groups: Groups | np.ndarray | None = None,
     parts: Mapping[str, Sequence[str]] | None = None,
     name: str = "model",
 ) -> Score:
@@ -104,12 +109,24 @@ def scores_of(
 
     Answers are counted as they stand in `instances`, not in a file: by the `options` of each instance, whose order was
     drawn where gold has a column of its own (`has_order` is false), or by `instances.classes`. `groups` (N,) are the
-    clusters of intervals, numbers from 0; those of the dataset unless given. `parts` name, by kind, the part of each
-    instance. Raises InputError for arrays of another shape.
+    clusters of intervals, numbers or names, or Groups as `group` makes them; those of the dataset unless given. `parts`
+    name, by kind, the part of each instance. Raises InputError for arrays of another shape.
     """
     check_kind("instances", instances, Instances)
-    numbers = clusters_of(instances).numbers if groups is None else np.asarray(groups)
+    if parts is not None and not isinstance(parts, Mapping):
+        raise InputError(f"parts: a {type(parts).__name__}, where a dict is due, a list of parts to a kind.")
+    numbers = _numbers(instances, groups)
     for kind, given in {"groups": numbers, **(parts or {})}.items():
         if len(given) != len(instances):
             raise InputError(f"{kind}: {len(given):,} are given for {len(instances):,} instances. Give one for each.")
     return score_of(instances, predictions_of(instances, predictions, name=name), numbers, parts)
+
+
+def _numbers(instances: Instances, groups: Groups | np.ndarray | None) -> np.ndarray:
+    """(N,) the number of the cluster of each instance."""
+    if groups is None:
+        return clusters_of(instances).numbers
+    numbers = np.asarray(groups.numbers if isinstance(groups, Groups) else groups)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iuU":
+        raise InputError(f"groups: {numbers.dtype} {numbers.shape}, where a number or a name is due for each instance.")
+    return numbers

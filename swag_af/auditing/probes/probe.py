@@ -37,7 +37,7 @@ from swag_af.auditing.probes.models import (
 )
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import InputError, SwagAfError, check_faults, several
+from swag_af.data.errors import InputError, SwagAfError, check_faults, several, told
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.published import published_pairs, split_pairs
@@ -135,7 +135,7 @@ def instances_of(data: Instances | Path | str | Sequence[Path | str]) -> Instanc
         return data
     paths = [data] if isinstance(data, Path | str) else data
     if not isinstance(paths, Sequence) or not all(isinstance(path, Path | str) for path in paths):
-        raise InputError(f"data {reprlib.repr(data)}: no dataset. Give a path, a list of paths, or Instances.")
+        raise InputError(f"data {told(data)}: no dataset. Give a path, a list of paths, or Instances.")
     return read_instances(paths)
 
 
@@ -404,6 +404,10 @@ def check_models(models: Sequence[AnyModel], kind: str) -> None:
 
 def _made(model: AnyModel) -> Any:
     """The object that a name of an audit stands for; InputError for what is no model, or whose package is missing."""
+    if isinstance(model, type):
+        raise InputError(f"model {model.__name__}: this is a class. Give an object of it, {model.__name__}(...).")
+    if isinstance(model, str):
+        REGISTRY.find(model, beside=(TFIDF, FASTTEXT))
     made: Any = model if not isinstance(model, str) else FastTextModel() if model == FASTTEXT else REGISTRY.make(model)
     if not reads_texts(made) and not isinstance(made, Filter):
         raise InputError(

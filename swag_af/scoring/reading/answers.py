@@ -51,7 +51,7 @@ def shares_of_scores(scores: np.ndarray, instances: Instances) -> np.ndarray:
     if scores.shape != (n,):
         raise InputError(
             f"{instances.name}: scores take one number for each answer of each instance, {n:,} in all, and "
-            f"{'x'.join(map(str, scores.shape))} are given."
+            f"{'x'.join(map(str, scores.shape))} are given. Choices are whole numbers, -1 for none."
         )
     starts = instances.offsets[:-1]
     n_unknown = np.add.reduceat(np.isnan(scores).astype(np.int64), starts)
