@@ -167,7 +167,7 @@ def test_parts_may_be_called_tiers_and_groups_be_those_of_the_dataset() -> None:
     assert score.figures == swag_af.scores_of(data, data.answers).figures
     assert [one.part for one in score.parts][-2:] == ["tier: high", "tier: low"]
     assert score.figure("accuracy", "tier: low").n == 5
-    with pytest.raises(UnknownNameError, match="accuracy of low: not among the parts, .*, tier: high, tier: low"):
+    with pytest.raises(UnknownNameError, match=r"accuracy of low: not among the parts, .*, tier: high, tier: low"):
         score.figure("accuracy", "low")
     with pytest.raises(UnknownNameError, match="recall: not among the figures, accuracy"):
         score.figure("recall")

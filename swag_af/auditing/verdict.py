@@ -117,11 +117,11 @@ def tried(saved: SavedAudit) -> list[Diagnostic]:
 
 
 def further(audit: Audit | SavedAudit) -> list[str]:
-    """What else is worth a sentence: features to choose by or avoid, what is below chance, tiers, integrity, words,
-    counts."""
+    """What else is worth a sentence: features to choose by or avoid, what is below chance, tiers, words, item writing,
+    integrity, counts."""
     saved = saved_form(audit)
     sayers = [_few_line, _split_line, _feature_line, _avoided_line, _below_line, _recycling_line]
-    sayers += [_set_line, _tier_line, _word_line, _integrity_line]
+    sayers += [_set_line, _tier_line, _word_line, _writing_line, _integrity_line]
     return [*(line for sayer in sayers for line in sayer(saved)), _count_line(saved.about.counts)]
 
 
@@ -329,6 +329,13 @@ def plain_words(associations: Sequence[Association]) -> list[Association]:
 
 def _alike(one: Association, other: Association) -> bool:
     return one.label == other.label and (one.z > 0) == (other.z > 0)
+
+
+def _writing_line(saved: SavedAudit) -> list[str]:
+    """What a rule of item writing tells, the one furthest from chance; a rule that rules options out is no probe, so
+    the verdict leaves it out."""
+    best = _strongest(found(saved, "writing"))
+    return [] if best is None else [f"By a rule of item writing: {best.said}"]
 
 
 def _integrity_line(saved: SavedAudit) -> list[str]:

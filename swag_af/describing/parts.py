@@ -15,7 +15,7 @@ import numpy as np
 
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.masking import MASK
-from swag_af.data.text.scripts import characters_apart
+from swag_af.data.text.scripts import OF_A_WORD, characters_apart
 from swag_af.data.text.sentences import sentences_of, tokens_of
 from swag_af.describing.options import Of
 
@@ -47,7 +47,7 @@ class Sentence(NamedTuple):
 _OBJECT = re.compile(r"\[(\w+)\]")
 _OBJECTS = re.compile(r"\[\w+\](?:(?:,| and)?\s*\[\w+\])*")
 """Objects that are named together: `[person1], [person2] and [chair1]`."""
-_SIGN = re.compile(r"[^\W_]+|[^\w\s]|_")
+_SIGN = re.compile(rf"(?:(?!_)[{OF_A_WORD}])+|[^{OF_A_WORD}\s]|_")
 
 
 def token_list(text: str) -> list[str]:

@@ -467,7 +467,7 @@ def test_balanced_classes_are_seldom_called_unbalanced() -> None:
     names = tuple("abcdefghij")
     for _ in range(200):
         labels = rng.integers(10, size=150).tolist()
-        rows = tuple(Instance(f"q{i}", f"text {i}", (), label) for i, label in enumerate(labels))
+        rows = tuple(Instance(f"q{i}", "", (f"text {i}",), label) for i, label in enumerate(labels))
         found += label_diagnostics(Instances(rows, "classes", names), np.arange(150))[0].status != "clear"
     assert found <= 20  # of 200; 10 are due at most
 
@@ -516,3 +516,22 @@ def test_intervals_take_groups_as_drawn_whole() -> None:
         widths.append((one.high or 0) - (one.low or 0))
         assert one.n_groups == groups.n
     assert widths[1] > widths[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("\u200fHe sits down.", True),
+        ("He\u200c sits \ufe0fdown.", True),
+        ("\u05d4\u05d5\u05d0 (A)\u200f", False),
+        ("\u0645\u06cc\u200c\u0631\u0648\u062f", False),
+        ("\u0915\u094d\u200d\u0937", False),
+        ("Family: \U0001f468\u200d\U0001f469, \u2764\ufe0f, \u203c\ufe0f", False),
+        ("\u0645\u06cc\u200b\u0631\u0648\u062f", True),
+    ],
+)
+def test_what_a_script_or_emoji_is_written_with_is_invisible_elsewhere(text: str, is_found: bool) -> None:
+    """Marks of direction before English golds told all of them apart, and were found by nothing."""
+    rows = planted(ROWS, (7, with_option(text)))
+    one = found_in(choices(rows))["AF511", "invisible characters"]
+    assert (one.status == "found") == is_found

@@ -441,6 +441,26 @@ def test_folds_keep_groups_whole_whatever_the_order_of_rows() -> None:
     assert folds_of(instances, Groups(np.zeros(50, int), "one"), 5, seed=1).tolist() == [0] * 50
 
 
+@pytest.mark.parametrize(
+    ("edit", "code", "subject"),
+    [
+        (str.upper, "AF206", "words in capitals of the premise"),
+        (lambda text: f"{text} and on and on and on", "AF201", "characters of the premise"),
+        (lambda text: text + "  ", "AF212", "stray blanks of the premise"),
+        (lambda text: text + " 1700000000000000000", "AF207", "digits of the premise"),
+    ],
+)
+def test_the_form_of_a_premise_is_asked_of_pairs(edit: Callable[[str], str], code: str, subject: str) -> None:
+    """A class that every premise in capitals had was found by nothing."""
+    drawn = random_classes(300, seed=3)
+    rows = [replace(one, context=edit(one.context) if one.answer == 1 else one.context) for one in drawn.instances]
+    planted = replace(drawn, instances=tuple(rows))
+    (one,) = [one for one in feature_diagnostics(planted, singles(planted)) if one.subject == subject]
+    assert (one.code, one.status) == (code, "found")
+    (clear,) = [one for one in feature_diagnostics(drawn, singles(drawn)) if one.subject == subject]
+    assert clear.status == "clear"
+
+
 # what is given for what
 
 

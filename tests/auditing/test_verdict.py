@@ -169,6 +169,15 @@ def test_features_words_tiers_and_faults_have_a_sentence_each() -> None:
     assert lines[-1] == "Of 5 checks 4 found something, 1 clear."
 
 
+def test_a_rule_of_item_writing_has_a_sentence() -> None:
+    """That gold was never an extreme stood in the table alone, below a verdict that nothing tells."""
+    said = "The smallest and the largest number: wrong in 100 % of 400 questions."
+    rule = Diagnostic("AF411", "extremes", "found", 1.0, "accuracy", said, n=400, n_groups=400, chance=0.75, effect=1.0)
+    clear = replace(rule, status="clear")
+    assert f"By a rule of item writing: {said}" in further(audit(DATA, [probe(DATA, 0.25)], others=[rule]))
+    assert not any("item writing" in line for line in further(audit(DATA, [probe(DATA, 0.25)], others=[clear])))
+
+
 def test_classes_are_labelled() -> None:
     rows = tuple(Instance(str(i), "p", ("t",), i % 2) for i in range(400))
     data = Instances(rows, "classes", ("no", "yes"))

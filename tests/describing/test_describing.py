@@ -140,6 +140,7 @@ def test_of_contexts_that_are_no_questions_nothing_is_told() -> None:
     ("text", "size"),
     [
         *(("She can't.", (4, 3, 5)), ("", (0, 0, 0)), ("[person1] and [person2] dance.", (5, 4, 3))),
+        *(("\u006ee\u0301 l\u00e0.", (3, 2, 3)), ("\u0915\u094c\u0928 1", (2, 2, 2)), ("a_b", (1, 1, 3))),
         *(("What is [person3]'s job?", (6, 5, 7)), ("[person1][person2]'s", (3, 3, 3))),
     ],
 )

@@ -24,8 +24,11 @@ _FEW, _CHARACTERS, _WORDS = 5, 30, 10  # texts at a limit; the least limit, in c
 _UNFINISHED = re.compile(r"(?:\s(?:a|an|the|and|or|but|my|your|their|our|every)|[,(\[{\\]|\w-)\s*$")
 _REFERENCE = re.compile(r"&(?:#\d{2,7}|#x[0-9a-f]{2,6}|[a-z]{2,31}\d*);", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_OF_SCRIPTS = frozenset("\u200c\u200d\u200e\u200f\u061c\ufe0e\ufe0f\u034f")
-"""Joiners, marks of direction and variation selectors: Persian, Hindi, Hebrew and emoji are written with them."""
+_DIRECTIONS = frozenset("\u200e\u200f\u061c")
+"""Marks of direction: texts with letters that run from right to left are written with them."""
+_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f\u034f")
+"""Joiners and variation selectors: Persian, Hindi and emoji are written with them."""
+_LAST_CYRILLIC = "\u052f"
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,19 @@ def _has_control(text: str) -> bool:
 
 
 def _has_invisible(text: str) -> bool:
-    """Whether there is an invisible character that no script or emoji is written with."""
+    """Whether there is an invisible character that no script or emoji of the text is written with."""
     if text.isprintable():
         return False
-    return any(is_unseen(c) and c not in _OF_SCRIPTS and unicodedata.category(c) != "Cc" for c in text)
+    unseen = {c for c in text if is_unseen(c) and unicodedata.category(c) != "Cc"}
+    if unseen & _DIRECTIONS and any(unicodedata.bidirectional(c) in ("R", "AL") for c in text if c.isalpha()):
+        unseen -= _DIRECTIONS
+    if unseen & _JOINERS and any(map(_is_joined, text)):
+        unseen -= _JOINERS
+    return bool(unseen)
+
+
+def _is_joined(c: str) -> bool:
+    """Whether a character is of those that joiners and variation selectors stand beside: of a script that is neither
+    Latin, Greek nor Cyrillic, or a symbol."""
+    category = unicodedata.category(c)
+    return (category[0] in "LM" and c > _LAST_CYRILLIC and c not in _JOINERS) or category[0] == "S" or c in "‼⁉"

@@ -42,6 +42,14 @@ class Feature:
     """(M,) of choices, (N,) of classes."""
     kinds: tuple[str, ...] = ("choices", "classes")
 
+    @property
+    def is_of_form(self) -> bool:
+        """Whether it is one of the text alone, so that it can be asked of a premise, too."""
+        return self.code in OF_FORM
+
+
+OF_FORM = ("AF201", "AF205", "AF206", "AF207", "AF208", "AF212")
+"""Codes of the form of one text: of classes with premises, these are asked of both."""
 
 FEATURES: dict[str, Feature] = {
     "characters": Feature("AF201", "longest", "shortest", form.characters),
@@ -86,7 +94,8 @@ def feature_diagnostics(
     """A diagnostic for each rule of `features`; found or not is decided for all of them together.
 
     Of choices each feature gives two rules, highest and lowest, and position one a place; where every question has two
-    options, the better of two opposite ones (`mirror`). Of classes one rule, whose subject is the feature. What needs a
+    options, the better of two opposite ones (`mirror`). Of classes one rule, whose subject is the feature, and one of
+    the premise where there is one and the feature is of form. What needs a
     fit is fitted on the other `n_folds` folds of whole groups, drawn by `seed`. `seen` are tables of the texts that
     were made already. Raises InputError for a name that is no feature. A feature that the kind of data does not have
     gives nothing.
@@ -130,10 +139,15 @@ def _position_rules(seen: Seen, instances: Instances) -> Iterator[Tried]:
 
 
 def classes_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray) -> Iterator[Tried]:
-    """The rule of one feature of classes; none where classes do not have it."""
+    """The rules of one feature of classes, of the text and, if it is of form, of the premise; none where classes do
+    not have it."""
     if name == "label elsewhere":
         yield classify("AF211", name, same_texts(seen), instances, folds)
     elif name == "perplexity":
         yield classify("AF210", name, quantile_bins(surprise(seen, folds)), instances, folds)
     elif name in FEATURES and "classes" in FEATURES[name].kinds:
-        yield classify(FEATURES[name].code, name, quantile_bins(FEATURES[name].of(seen)), instances, folds)
+        feature = FEATURES[name]
+        yield classify(feature.code, name, quantile_bins(feature.of(seen)), instances, folds)
+        if feature.is_of_form and any(seen.texts.contexts):
+            bins = quantile_bins(feature.of(seen.premises))
+            yield classify(feature.code, f"{name} of the premise", bins, instances, folds)

@@ -104,6 +104,12 @@ class Seen:
         self.texts = texts
 
     @cached_property
+    def premises(self) -> "Seen":
+        """The contexts alone, each as if it were the text that is classified."""
+        none = ("",) * len(self.texts)
+        return Seen(Texts("classes", none, none, self.texts.contexts, np.arange(len(self.texts) + 1), has_order=True))
+
+    @cached_property
     def stems(self) -> list[str]:
         """(N,) what stands before the options: the context and, behind it, the start."""
         return [
