@@ -29,7 +29,6 @@ from swag_af.data.manifests import (
     differences,
     read_manifest,
     sha256_file,
-    write_manifest,
 )
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
@@ -39,8 +38,8 @@ from swag_af.data.pool.folder import (
     finish_pool,
     pad,
     read_shard_entry,
-    shard_path,
 )
+from swag_af.data.pool.joining import begin, check_tables, is_whole, read_entries
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.replacing import remove, remove_leftovers
@@ -104,22 +103,37 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     _train_missing_folds(job)
     plan = job.settings | {"lms": _weights(options.lms, _folds(job))}
     check_models(job.reused, plan["lms"])
-    if _is_complete(options.out, plan):
-        return len(job.groups), len(job.groups)
+    n_shards, is_begun = len(job.groups), (options.out / MANIFEST).exists()
+    if _is_complete(options.out, n_shards, plan):
+        return n_shards, n_shards
     vocabulary = tagged(open_vocabulary(options.lms), job.tagger)
     for line in unfit_lines(reasons) if are_trained else ():  # or training has said so
         note(line)
-    _entries(job, plan)
+    read_entries(options.out, n_shards, plan)
     i, n = options.part or (0, 1)
-    with alone(options.out / SHARDS / f"{i + 1}-of-{n}", waits=False, called=options.out):
-        _check_parts(options.out, n)
-        _make_missing(job, vocabulary, plan)
+    try:
+        with alone(options.out / SHARDS / f"{i + 1}-of-{n}", waits=False, called=options.out):
+            _check_parts(options.out, n)
+            _make_missing(job, vocabulary, plan)
+    except InputError:
+        if not is_begun:
+            _unbegin(options.out)
+        raise
     refresh(options.out)  # other machines have made theirs
-    entries = _entries(job, plan)
+    entries = read_entries(options.out, n_shards, plan)
     made = [entry for entry in entries if entry is not None]
-    if len(made) == len(entries):
+    if len(made) == n_shards:
+        check_tables(options.out, made)
         _join(job, vocabulary, made, plan)
-    return len(made), len(entries)
+    return len(made), n_shards
+
+
+def _unbegin(out: Path) -> None:
+    """Take away the folder that was begun for work that could not be begun; nothing where any of it is done."""
+    left = [path for path in (out / SHARDS).rglob("*") if path.is_file() and path.suffix != ".lock"]
+    if not left:
+        remove(out / MANIFEST)
+        remove(out / SHARDS)
 
 
 @dataclass(frozen=True)
@@ -328,30 +342,15 @@ def _weights_of(lms: Path, fold: int) -> str:
     return sha256
 
 
-def _is_complete(path: Path, plan: dict[str, Any]) -> bool:
-    """Begin the folder, or find it begun under the same plan; whether nothing is left to do."""
+def _is_complete(path: Path, n: int, plan: dict[str, Any]) -> bool:
+    """Begin the folder of `n` shards, or find it begun under the same plan; whether nothing is left to do."""
     remove_leftovers(path)
     remove_leftovers(path / SHARDS)
     if not (path / "manifest.json").exists():
-        write_manifest(path, "pool", {"complete": False, "plan": plan})
+        begin(path, plan)
         return False
-    manifest = read_manifest(path, "pool")
-    check_same(manifest.get("plan", {}), plan, path, "--out")
-    return bool(manifest["complete"])
-
-
-def _entries(job: Job, plan: Mapping[str, Any]) -> list[dict[str, Any] | None]:
-    """What is known of every shard, None of one that is not made yet; InputError for one of another pool."""
-    entries = [read_shard_entry(job.options.out, number) for number in range(len(job.groups))]
-    for number, entry in enumerate(entries):
-        begun = (entry or {}).get("plan")  # older releases wrote none
-        others = differences(begun, dict.fromkeys(begun) | dict(plan)) if isinstance(begun, dict) else []
-        if others:
-            raise InputError(
-                f"{shard_path(job.options.out, number)}: made for another pool, with other {', '.join(others)}. Take "
-                "it away, and run the same command again."
-            )
-    return entries
+    check_same(read_manifest(path, "pool").get("plan", {}), plan, path, "--out")
+    return is_whole(path, n, plan)
 
 
 def _check_parts(out: Path, n: int) -> None:

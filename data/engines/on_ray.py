@@ -156,8 +156,10 @@ def _address(given: str) -> str:
 def _check_reached(address: str) -> None:
     """Raise InputError where nobody listens at an address of host and port, given or found by `auto`: Ray would try for
     a quarter of an hour."""
+    if address and not re.fullmatch(rf"auto|local|{_AT}", address):
+        raise InputError(f"--engine ray[{address}]: no address. Write HOST:PORT, ray://HOST:PORT, or auto.")
     try:
-        found = re.fullmatch(r"(?:ray://)?([^/:]+|\[[^\]]+\]):(\d{1,5})", _found(address))
+        found = re.fullmatch(_AT, _found(address))
         if found is not None:
             socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=REACHED_IN).close()
     except (OSError, OverflowError) as error:
@@ -178,6 +180,8 @@ def _found(address: str) -> str:
     return str(get_ray_address_from_environment("auto", None))
 
 
+_AT = r"(?:ray://)?([^/:]+|\[[^\]]+\]):(\d{1,5})"
+"""A host, or an IPv6 address in brackets, and a port."""
 REACHED_IN = 20.0
 """Seconds in which a cluster has to answer."""
 

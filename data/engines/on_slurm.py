@@ -26,6 +26,10 @@ DEFAULT_WORKERS = 16
 """Tasks of the array that run at a time, where --workers does not say."""
 
 
+_UNNAMED = SLURM_FOLDER / "%j"
+"""Where the folder of each job is named; submitit makes one of this very name, too."""
+
+
 @dataclass(frozen=True)
 class _Chunk:
     """Blocks that one task does."""
@@ -69,6 +73,8 @@ def on_slurm(
         for task in tasks:
             if not task.done():
                 task.cancel()
+        if _UNNAMED.is_dir() and not any(_UNNAMED.iterdir()):
+            remove(_UNNAMED)
 
 
 @contextmanager
@@ -92,6 +98,10 @@ def _called(chunk: _Chunk) -> list[Any] | Exception:
 def check_slurm(engine: EngineOptions) -> None:
     """Raise InputError where no job of this kind could be submitted from here: without submitit, without Slurm, or with
     a setting that it does not know."""
+    if engine.place and engine.gpus_per_task and not _has_gpu():
+        raise InputError(
+            f"--gpus-per-task {engine.gpus_per_task:g}: {engine.engine} is this machine, which has no GPU."
+        )
     is_new = not SLURM_FOLDER.exists()
     try:
         _executor(engine, 1, 1)
@@ -100,13 +110,19 @@ def check_slurm(engine: EngineOptions) -> None:
             remove(SLURM_FOLDER)  # submitit has made it, and there may never be a job
 
 
+def _has_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
 def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
     try:
         import submitit
     except ImportError:
         raise InputError(f"--engine slurm needs a package: {install('slurm')}.") from None
     try:
-        executor = submitit.AutoExecutor(folder=SLURM_FOLDER / "%j", cluster=engine.place or "slurm")
+        executor = submitit.AutoExecutor(folder=_UNNAMED, cluster=engine.place or "slurm")
     except (RuntimeError, ValueError) as error:
         raise InputError(
             f"--engine {engine.engine}: {in_one_line(error).rstrip('?.')}. Run it where sbatch can be called."

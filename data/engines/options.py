@@ -1,6 +1,7 @@
 """Where a verb's blocks are done, and by whom. Imports nothing heavy."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +55,11 @@ class EngineOptions(Options):
                     f"--gpus-per-task {self.gpus_per_task:g}: Slurm gives whole GPUs to a task. Say 1",
                 ),
                 *((True, f"--slurm {one}: not NAME=VALUE") for one in wrong),
+                *(
+                    (True, f"--slurm {name}: given twice")
+                    for name, n in Counter(one.partition("=")[0] for one in self.slurm).items()
+                    if n > 1
+                ),
                 *(
                     (True, f"--slurm {one}: {one.partition('=')[0]} is a whole number from 1 on")
                     for one in self.slurm

@@ -106,7 +106,7 @@ TEXT_TABLES = ("counts", "tokens", "text", "text_ends")
 FILTER_TABLES = (*TEXT_TABLES, "lengths", "starts", "start_lengths", "groups")
 """The tables that any filter may read; others it names in its `requires`."""
 
-_ANEW = "Make the pool again."
+_ANEW = "Make the pool again; of one by `generate`, remove the folder of this shard, and type its command again."
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,8 @@ class Shard:
         assert self.path is not None
         if not self.path.is_dir():
             raise FormatError(
-                f"{self.path}: this shard of the pool is gone. Put its folder back, or make the pool again."
+                f"{self.path}: this shard of the pool is gone. Put its folder back, or make the pool again; "
+                "`generate`, typed again, makes this shard alone."
             )
         return self.path
 

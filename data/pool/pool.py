@@ -330,7 +330,8 @@ class CandidatePool:
                 if any(found.get(name) != entry.get(name) for name in ("sha256", "unguarded_sha256")):
                     raise FormatError(
                         f"{shard.path}: damaged (its contexts or tables are not those that {MANIFEST} has the hash "
-                        "of). Put a copy of this folder in its place, or make the pool again."
+                        "of). Put a copy of this folder in its place, or make the pool again; of one by `generate`, "
+                        "remove this folder, and type its command again."
                     )
                 advance(shard.n_rows)
 

@@ -265,7 +265,7 @@ def test_a_shard_that_is_gone_is_named_with_what_to_do(
     pool = Path(shutil.copytree(pool_folder, tmp_path / "pool"))
     shutil.rmtree(pool / "shards" / "00000")
     line = refused(verb, pool, *(["--out", tmp_path / "run"] if verb == "filter" else []))
-    assert "00000: this shard of the pool is gone. Put its folder back, or make the pool again." in line
+    assert "00000: this shard of the pool is gone. Put its folder back, or make the pool again" in line
     assert not (tmp_path / "run").exists()
 
 

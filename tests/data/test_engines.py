@@ -31,7 +31,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import write_text
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.replacing import remove
-from swag_af.data.scale import run_blocks
+from swag_af.data.scale import check_engine, run_blocks
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
 
@@ -271,6 +271,7 @@ def importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             {"engine": "slurm", "slurm": ("mem_gb=4", "time=two hours")},
             "--slurm time=two hours: time is a whole number",
         ),
+        ({"engine": "slurm", "slurm": ("time=10", "time=20")}, "--slurm time: given twice"),
         ({"engine": "slurm", "slurm": ("time=0",)}, "--slurm time=0: time is a whole number from 1 on"),
     ],
 )
@@ -701,3 +702,14 @@ def test_processes_hear_no_interrupt_while_they_begin() -> None:
         assert list(heard) == [False, False]
     assert HEARD
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_places_that_are_none_are_told_before_any_work() -> None:
+    """Ray was asked first, once the folder was begun; tasks without a GPU took a minute, and a traceback each."""
+    pytest.importorskip("ray")
+    pytest.importorskip("submitit")
+    with pytest.raises(InputError, match=r"--engine ray\[nonsense\]: no address\. Write HOST:PORT"):
+        check_engine(EngineOptions("ray[nonsense]"))
+    if not pytest.importorskip("torch").cuda.is_available():
+        with pytest.raises(InputError, match=r"--gpus-per-task 1: slurm\[local\] is this machine, which has no GPU"):
+            check_engine(EngineOptions("slurm[local]", gpus_per_task=1))

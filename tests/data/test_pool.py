@@ -813,7 +813,7 @@ def test_a_word_that_was_changed_stops_a_filter_before_it_begins(copied: Path, t
     tokens = np.load(path)
     tokens[3, 2, 0] ^= 1
     write_array(path, tokens)
-    with pytest.raises(FormatError, match=r"shards/00000: damaged .* or make the pool again\."):
+    with pytest.raises(FormatError, match=r"shards/00000: damaged .* or make the pool again;"):
         run_filter(FilterOptions(copied, tmp_path / "run"))
     with pytest.raises(FormatError, match="damaged"):
         show(ShowOptions(copied, check=True))

@@ -411,9 +411,8 @@ def test_the_verb_gives_one_form_says_so_in_the_manifest_and_warns_no_more(
     manifest = read_manifest(out, "pool")
     assert manifest["made_by"]["normalise"] is True
     assert manifest["surface"] == []
-    assert CandidatePool.open(out).texts(np.array([[0, 1, 2, 3]])) == made(synthetic, normalise=True).texts(
-        np.array([[0, 1, 2, 3]])
-    )
+    row, columns = np.array([0]), np.array([[0, 1, 2, 3]])
+    assert CandidatePool.open(out).texts_of(row, columns) == made(synthetic, normalise=True).texts_of(row, columns)
 
 
 def test_golds_that_are_negatives_of_other_rows_are_warned_of() -> None:

@@ -732,3 +732,63 @@ def test_models_of_other_pairs_are_told_by_what_is_missing(contexts_path, lms, t
     write_contexts(alone, read_contexts(contexts_path)[1:], [], {})
     with pytest.raises(InputError, match="trained on other pairs than those of"):
         generate(replace(options, contexts=alone, out=tmp_path / "fewer"))
+
+
+def test_a_shard_under_the_number_of_another_is_refused(contexts_path, lms, tmp_path):
+    """Eight contexts stood twice in a pool, and in its release; eight others were in neither."""
+    options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=3, limit=8, shard="1/2")
+    make_shards(options)
+    shards = options.out / "shards"
+    shutil.copytree(shards / "00000", shards / "00001")
+    with pytest.raises(InputError, match=r"00001: this is shard 00000 of the pool\. Take it away"):
+        make_shards(replace(options, shard=None))
+    shutil.rmtree(shards / "00001")
+    whole = generate(replace(options, out=tmp_path / "whole", shard=None))
+    assert generate(replace(options, shard=None)).identity == whole.identity
+
+
+def test_a_shard_that_is_gone_or_cut_short_is_made_again_alone(contexts_path, lms, tmp_path):
+    """One of a complete pool cost all others: nothing but a new pool was left."""
+    options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=3, limit=8)
+    identity = generate(options).identity
+    shards = sorted((options.out / "shards").iterdir())
+    before = [path.stat().st_mtime_ns for path in shards]
+    shutil.rmtree(shards[1])
+    assert generate(options).identity == identity
+    assert [path.stat().st_mtime_ns == was for path, was in zip(shards, before, strict=True)] == [
+        path != shards[1] for path in shards
+    ]
+    shutil.rmtree(shards[1])
+    make_shards(replace(options, shard=f"1/{len(shards)}"))  # which begins it again
+    shutil.copytree(shards[0], tmp_path / "copy")
+    os.truncate(shards[0] / "tokens.npy", 100)
+    with pytest.raises(FormatError, match=r"00000/tokens\.npy: damaged .*\. Remove the folder 00000, and run the same"):
+        generate(options)
+    shutil.rmtree(shards[0])
+    assert generate(options).identity == identity
+    shutil.rmtree(shards[1])
+    manifest = read_json(options.out / "manifest.json") | {"tagger": "another"}
+    (options.out / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=r"00001: gone, and the pool was tagged or guarded since"):
+        generate(options)
+
+
+def test_work_that_cannot_begin_leaves_no_folder_begun(contexts_path, lms, tmp_path, monkeypatch):
+    """A cluster that refuses left a manifest, and with it the command with other options was refused."""
+
+    def refuse(*given, **named):
+        raise InputError("no cluster answers there.")
+
+    options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=3, limit=8)
+    with monkeypatch.context() as patch:
+        patch.setattr("swag_af.lm.verb.run_blocks", refuse)
+        with pytest.raises(InputError, match="no cluster answers"):
+            generate(options)
+        assert not [*options.out.rglob("*.json")]
+    make_shards(replace(options, n_negatives=4, shard="1/2"))
+    with monkeypatch.context() as patch:
+        patch.setattr("swag_af.lm.verb.run_blocks", refuse)
+        with pytest.raises(InputError, match="no cluster answers"):
+            generate(replace(options, n_negatives=4))
+    assert (options.out / "shards" / "00000" / "shard.json").exists()
+    assert len(generate(replace(options, n_negatives=4))) == 8

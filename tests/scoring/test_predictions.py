@@ -654,7 +654,8 @@ def test_letters_with_accents_are_the_same_in_both_forms(
     made = tuple(replace(one, options=written(there), id=normalize(there, f"ü{one.id}")) for one in DATA.instances)
     data = replace(DATA, instances=made)
     if form == "classes":
-        data = replace(data, kind="classes", classes=written(there))
+        made = tuple(replace(one, options=("Which is it?",)) for one in made)
+        data = replace(data, kind="classes", classes=written(there), instances=made)
     rows = []
     for one in made:
         id = normalize(given, one.id) if form == "ids" else one.id
