@@ -1,5 +1,5 @@
 """Words by which a row says what it is: the original of a contrast set or a contrast, gold found or generated, a stage
-of a question; and what columns of groups are called."""
+of a question; and what columns of groups and of ids are called."""
 
 import re
 
@@ -54,6 +54,13 @@ GROUPS = (
     *("storyid", "documentid", "contextid", "paragraphid", "promptid", "captionid", "movie"),
 )
 """Of columns that say which rows belong together, as `key_of` has them."""
+
+
+IDS = (
+    *("id", "qid", "questionid", "exampleid", "uid", "pairid", "idx", "index", "ind", "identifier", "docid", "itemid"),
+    *("instanceid", "niid"),
+)
+"""Of columns that name a row, likewise."""
 
 
 def key_of(name: str) -> str:

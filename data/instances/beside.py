@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from swag_af.data.cells.values import word_of
+from swag_af.data.cells.order import word_or_nothing
 from swag_af.data.cells.whole import with_whole_numbers
-from swag_af.data.errors import RowError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, sources_of
-from swag_af.data.sources import Record
 
 
 def columns_beside(paths: Sequence[Path], reading: ReadingOptions, instances: Instances) -> dict[str, list[str]]:
@@ -26,11 +24,3 @@ def columns_beside(paths: Sequence[Path], reading: ReadingOptions, instances: In
                 for column in source.columns:
                     found.setdefault(column, [""] * len(instances))[row] = word_or_nothing(record, column)
     return found
-
-
-def word_or_nothing(record: Record, name: str) -> str:
-    """The text or whole number of a cell; empty where it holds anything else."""
-    try:
-        return word_of(record, name)
-    except RowError:
-        return ""

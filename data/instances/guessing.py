@@ -12,7 +12,6 @@ from itertools import islice
 from string import ascii_uppercase
 from typing import Any
 
-from swag_af.data.cells.labelled import IDS
 from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, number_of, plain
 from swag_af.data.cells.values import (
     did_you_mean,
@@ -26,7 +25,7 @@ from swag_af.data.cells.values import (
     with_nested,
     word_of,
 )
-from swag_af.data.cells.words import GROUPS, key_of, source_of, stage_of, variant_of
+from swag_af.data.cells.words import GROUPS, IDS, key_of, source_of, stage_of, variant_of
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout

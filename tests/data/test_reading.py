@@ -373,6 +373,80 @@ def test_labels_of_a_second_file_go_by_the_ids_that_both_have(tmp_path: Path, co
         read_instances([twice], ReadingOptions(labels_file=labels))
 
 
+QUESTIONS = [{"id": i + 1, "question": f"Which is number {i}?", "choices": ["x", "y", "z"]} for i in range(12)]
+SHUFFLED = [(5 * i + 1) % 12 for i in range(12)]
+"""Places of the questions, in another order than theirs."""
+
+
+@pytest.mark.parametrize("called", ["ID", "Id", "i-d", "qid", "nr", "Question"])
+def test_labels_of_a_second_file_go_by_ids_however_it_calls_them(tmp_path: Path, called: str) -> None:
+    """They went by the order of the rows, and golds were wrong."""
+    path = write(tmp_path / "q.jsonl", QUESTIONS)
+    labels = write_table(tmp_path / "labels.csv", [{called: i + 1, "Label": "ABC"[i % 3]} for i in SHUFFLED])
+    made = read_instances([path], ReadingOptions(labels_file=labels))
+    assert made.answers.tolist() == [0, 1, 2] * 4
+    assert f"q.jsonl: labels of labels.csv joined by id, there {called}" in made.notes
+
+
+def test_labels_go_by_any_column_that_is_named_as_ids_and_has_their_values(tmp_path: Path) -> None:
+    path = write(tmp_path / "q.jsonl", QUESTIONS)
+    rows = [{"text": QUESTIONS[i]["question"], "label": "ABC"[i % 3]} for i in SHUFFLED]
+    options = ReadingOptions(
+        labels_file=write_table(tmp_path / "labels.csv", rows), columns=InstanceColumns(id_column="question")
+    )
+    assert read_instances([path], options).answers.tolist() == [0, 1, 2] * 4
+
+
+OTHER_ORDERS: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "its questions": (
+        [{"question": QUESTIONS[i]["question"]} for i in SHUFFLED],
+        "its question stands in another order than in .*q.jsonl. Say --id-column question, or bring the two to one",
+    ),
+    "its questions, one of them changed": (
+        [{"Question": "Why?" if i == 3 else QUESTIONS[i]["question"]} for i in SHUFFLED],
+        "its Question stands in another order than in .*q.jsonl. Say --id-column question",
+    ),
+    "its questions by another name": (
+        [{"text": QUESTIONS[i]["question"]} for i in SHUFFLED],
+        "its text has, in another order, the question of .*q.jsonl. Say --id-column question",
+    ),
+    "an index without a name": (
+        [{"": i + 100} for i in SHUFFLED],
+        "its column without a name counts rows in another order than they stand in.* Sort",
+    ),
+}
+
+
+@pytest.mark.parametrize(("rows", "said"), OTHER_ORDERS.values(), ids=OTHER_ORDERS.keys())
+def test_labels_in_another_order_without_ids_are_refused(tmp_path: Path, rows: list[dict[str, Any]], said: str) -> None:
+    """They went by the order of the rows, and golds were wrong."""
+    path = write(tmp_path / "q.jsonl", QUESTIONS)
+    labels = write_table(tmp_path / "labels.csv", [row | {"label": "ABC"[i % 3]} for i, row in enumerate(rows)])
+    with pytest.raises(InputError, match=f"labels.csv: .*{said}"):
+        read_instances([path], ReadingOptions(labels_file=labels))
+
+
+def test_a_column_of_labels_that_counts_rows_may_be_their_ids_in_another_order(tmp_path: Path) -> None:
+    path = write(tmp_path / "q.jsonl", [QUESTIONS[i] for i in SHUFFLED])
+    labels = write_table(tmp_path / "labels.csv", [{"n": i + 1, "label": "ABC"[i % 3]} for i in range(12)])
+    with pytest.raises(
+        InputError, match="its n may count the rows, or be the id of .*q.jsonl, which means others. Call"
+    ):
+        read_instances([path], ReadingOptions(labels_file=labels))
+
+
+def test_a_column_in_the_same_order_says_that_labels_stand_so(tmp_path: Path) -> None:
+    rows = [{"video": f"v{i // 2}", "qid": i % 2, **row} for i, row in enumerate(QUESTIONS)]
+    path = write(tmp_path / "q.jsonl", [{k: v for k, v in row.items() if k != "id"} for row in rows])
+    given = [{"Video": row["video"], "qid": row["qid"], "label": "ABC"[i % 3]} for i, row in enumerate(rows)]
+    made = read_instances([path], ReadingOptions(labels_file=write_table(tmp_path / "labels.csv", given)))
+    assert made.answers.tolist() == [0, 1, 2] * 4
+    assert "q.jsonl: labels of labels.csv in the order of the rows, as video, qid say" in made.notes
+    other = write_table(tmp_path / "other.csv", [given[i] for i in SHUFFLED])
+    with pytest.raises(InputError, match="stands in another order than in .*q.jsonl. Give each row an id in both"):
+        read_instances([path], ReadingOptions(labels_file=other))
+
+
 def test_a_quotation_in_a_table_of_tabs_swallows_no_rows(tmp_path: Path) -> None:
     """It began in one row and ended in a later one: the rows between were a single premise."""
     path = tmp_path / "pairs.tsv"

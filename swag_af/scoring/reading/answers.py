@@ -63,11 +63,6 @@ def shares_of_scores(scores: np.ndarray, instances: Instances) -> np.ndarray:
     return is_top / np.maximum(n_top, 1)
 
 
-def is_unique(values: Sequence[str]) -> bool:
-    """Whether there are values, none of them empty or there twice."""
-    return 0 < len(set(values)) == len(values) and "" not in values
-
-
 def composed(text: str) -> str:
     """The text in one of the two forms that Unicode has for letters with accents, which look the same (NFC)."""
     return normalize("NFC", text)

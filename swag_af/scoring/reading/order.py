@@ -3,13 +3,12 @@
 Nothing shows that they do. A column of the dataset may show that they do not: the same values in another order.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from swag_af.data.cells.order import in_another_order, is_unique, word_or_nothing
 from swag_af.data.errors import InputError
-from swag_af.data.instances.beside import word_or_nothing
-from swag_af.scoring.reading.answers import HIDDEN, Cells, is_unique
+from swag_af.scoring.reading.answers import HIDDEN, Cells
 from swag_af.scoring.reading.forms import Table
 
 
@@ -27,7 +26,7 @@ def check_order(path: Path, table: Table, rows: Sequence[int], cells: Cells) -> 
         given, there = [word_or_nothing(record, name) for record in read], cells.beside[name]
         if given == there:
             same += [name] if len(set(there)) > 1 else []
-        elif Counter(given) == Counter(there):
+        elif in_another_order(given, there):
             by = f"Say --prediction-id {name} and --id-column {name}" if is_unique(there) else "Give each its id"
             raise InputError(
                 f"{path}: without ids, and its {name} stands in another order than in {cells.instances.name}. {by}, or "

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swag_af.auditing.ranking import hits
+from swag_af.data.cells.order import is_unique
 from swag_af.data.cells.values import word_of
 from swag_af.data.errors import Faults, InputError, RowError, several, told
 from swag_af.data.instances.instances import Instances
 from swag_af.data.progress import progress
 from swag_af.scoring.options import Metric, PredictionOptions
-from swag_af.scoring.reading.answers import HIDDEN, UNKNOWN, Cells, is_unique, shares_of_choices, shares_of_scores
+from swag_af.scoring.reading.answers import HIDDEN, UNKNOWN, Cells, shares_of_choices, shares_of_scores
 from swag_af.scoring.reading.forms import Table
 from swag_af.scoring.reading.gold import check_not_gold
 from swag_af.scoring.reading.order import check_numbers, check_order, rows_by_column

@@ -16,15 +16,15 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from swag_af.data.cells.order import counts_otherwise, is_unique, word_or_nothing
 from swag_af.data.cells.values import did_you_mean, listed
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.errors import InputError, RowError
-from swag_af.data.instances.beside import word_or_nothing
 from swag_af.data.instances.layouts.logs import requests_of
 from swag_af.data.instances.options import AUTO
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.scoring.options import Metric, PredictionOptions
-from swag_af.scoring.reading.answers import UNKNOWN, Cells, checked_scores, is_unique, number_in
+from swag_af.scoring.reading.answers import UNKNOWN, Cells, checked_scores, number_in
 from swag_af.scoring.reading.forms import ANSWERS, PREDICTED, Table, says_predicted, without_columns
 
 COUNTED = ("ind", "idx", "index", "row", "Unnamed: 0")
@@ -129,8 +129,7 @@ def _check_order(source: Source) -> None:
     them in another order."""
     if "" not in source.columns:
         return
-    counted = [str(record[""]).strip() for _, record in source.read([""])]
-    if all(one.isdecimal() for one in counted) and counted != sorted(counted, key=int):
+    if counts_otherwise([str(record[""]) for _, record in source.read([""])]):
         raise InputError(
             f"{source.path}: its column without a name counts rows in another order than they stand in. Name that "
             "column id, or sort the rows by it."
