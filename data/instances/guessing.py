@@ -4,12 +4,10 @@ Of several candidates the first in the tables of `names` counts that holds what 
 are taken as they are.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import islice
-from string import ascii_uppercase
 from typing import Any
 
 from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, number_of, plain
@@ -51,13 +49,13 @@ from swag_af.data.instances.names import (
     VARIANTS,
     from_a_on,
     lists_by_key,
-    runs_of,
     shortly,
     within,
 )
 from swag_af.data.instances.options import AUTO, InstanceColumns, ReadingOptions
 from swag_af.data.instances.plan import Plan, plain_rows
 from swag_af.data.instances.tagged import tagged_columns
+from swag_af.data.instances.unread import refuse_columns_of_options, refuse_rows_of_options
 from swag_af.data.sources import Record, Records, Source
 
 N_SAMPLE = 200
@@ -252,7 +250,7 @@ class _Look:
 
     def refuse_unread_options(self, found: Mapping[str, str]) -> None:
         """Raise InputError where what looks like texts with classes has a column that says to hold options, and nothing
-        that could be read as such, or columns that stand as options would, of which labels name one."""
+        that could be read as such, or where it has options that no name tells (`unread`)."""
         read = {name for column in found.values() for name in listed(column, self.names)}
         looked_for = () if "endings_column" in self.fixed else (*_PLURALS, *NEGATIVES)
         for name in (found for key in looked_for for found in self.called(key)):
@@ -262,29 +260,9 @@ class _Look:
                     f'["one", "two"], or a column for each. Write them so, or, if these are texts with classes, say '
                     "--kind classes."
                 )
-        label = found["label_column"]
-        columns = self.unread_run(label, read) if looked_for and label not in self.source.class_names else []
-        if columns:
-            named = ",".join(columns)
-            raise InputError(
-                f"{self.source.path}: {label} holds letters or numbers as of {len(columns)} options, and "
-                f'{shortly(columns)} are not read. If these are the options, say --endings-column "{named}" '
-                f'--label-column "{label}"; if these are texts with classes, say --kind classes.'
-            )
-
-    def unread_run(self, label: str, read: set[str]) -> list[str]:
-        """Columns that are numbered or lettered, not read, and hold other texts in most rows, where the labels are as
-        many letters or numbers; empty where there are none."""
-        given = (optional(row, label) for row in self.rows)
-        labels = {_place(one) for one in given if not is_unlabelled(one)}
-        for columns in runs_of(name for name in self.names if name not in read and "." not in name):
-            n = len(columns)
-            texts = [tuple(str(optional(row, name)) for name in columns) for row in self.rows]
-            are_texts = all(any(isinstance(optional(row, name), str) for row in self.rows) for name in columns)
-            differ = 2 * len(set(texts)) > len(texts)
-            if labels in ({*range(n)}, {*range(1, n + 1)}, {*ascii_uppercase[:n]}) and are_texts and differ:
-                return columns
-        return []
+        if looked_for:
+            refuse_columns_of_options(self.source, self.rows, self.names, found)
+        refuse_rows_of_options(self.source, self.rows, self.names, found)
 
     def no_wrong_answers(self, right: str) -> InputError:
         """That there is nothing to choose from: `right` holds answers, and no column others."""
@@ -462,13 +440,6 @@ def _in_quotes(value: Any) -> Any:
         return [_in_quotes(one) for one in value]
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value == value
     return plain(str(value)) if is_number else value
-
-
-def _place(label: Any) -> object:
-    """The number that a label is, its letter as a capital, or the label itself."""
-    letter = re.fullmatch(r"\(?([A-Za-z])[.)]?", label.strip()) if isinstance(label, str) else None
-    number = None if isinstance(label, bool) else number_of(label)
-    return letter[1].upper() if letter else str(label) if number is None else number
 
 
 def _is_word(value: object) -> bool:

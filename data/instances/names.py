@@ -111,21 +111,30 @@ def from_a_on(names: Sequence[str]) -> list[str]:
 
 
 _NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_COUNTED = re.compile(rf"(.*?)[\s_([-]*(?:(\d\d?)|([a-z])|({'|'.join(_NUMERALS)}))[\s)\].:]*")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_COUNTED = re.compile(rf"(.*?)[\s_([-]*(?:(\d\d?)|([a-z])|({'|'.join(_NUMERALS)})|({'|'.join(_ORDINALS)}))[\s)\].:]*")
 
 
 def runs_of(names: Iterable[str]) -> list[list[str]]:
     """The names that one way of counting parts, in its order, each way that has two or more without a gap: `ans1`,
-    `ans2`; `A)`, `B)`; `choice one`, `choice two`. Numbers begin with 0 or 1."""
+    `ans2`; `A)`, `B)`; `choice one`, `choice two`; `first`, `second`. Numbers begin with 0 or 1."""
     runs: dict[tuple[str, str], dict[int, str]] = {}
     for name in names:
         if found := _COUNTED.fullmatch(name.strip().lower()):
-            number, letter, numeral = found[2], found[3], found[4]
-            at = int(number) if number else ord(letter) - ord("a") if letter else _NUMERALS.index(numeral)
-            way = "number" if number else "letter" if letter else "numeral"
+            way, at = _way_of(found)
             runs.setdefault((found[1], way), {}).setdefault(at, name)
     whole = ([by_place[at] for at in sorted(by_place)] for by_place in runs.values() if _has_no_gap(by_place))
     return [run for run in whole if len(run) > 1]
+
+
+def _way_of(found: re.Match[str]) -> tuple[str, int]:
+    """In what way a name is counted, and where."""
+    number, letter, numeral, ordinal = found[2], found[3], found[4], found[5]
+    if number:
+        return "number", int(number)
+    if letter:
+        return "letter", ord(letter) - ord("a")
+    return ("numeral", _NUMERALS.index(numeral)) if numeral else ("ordinal", _ORDINALS.index(ordinal))
 
 
 def _has_no_gap(places: Iterable[int]) -> bool:

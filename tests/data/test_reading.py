@@ -430,7 +430,7 @@ def test_a_column_of_labels_that_counts_rows_may_be_their_ids_in_another_order(t
     path = write(tmp_path / "q.jsonl", [QUESTIONS[i] for i in SHUFFLED])
     labels = write_table(tmp_path / "labels.csv", [{"n": i + 1, "label": "ABC"[i % 3]} for i in range(12)])
     with pytest.raises(
-        InputError, match="its n may count the rows, or be the id of .*q.jsonl, which means others. Call"
+        InputError, match=r"its n may count the rows, or be the id of .*q.jsonl, which means others. Call"
     ):
         read_instances([path], ReadingOptions(labels_file=labels))
 
@@ -443,7 +443,7 @@ def test_a_column_in_the_same_order_says_that_labels_stand_so(tmp_path: Path) ->
     assert made.answers.tolist() == [0, 1, 2] * 4
     assert "q.jsonl: labels of labels.csv in the order of the rows, as video, qid say" in made.notes
     other = write_table(tmp_path / "other.csv", [given[i] for i in SHUFFLED])
-    with pytest.raises(InputError, match="stands in another order than in .*q.jsonl. Give each row an id in both"):
+    with pytest.raises(InputError, match=r"stands in another order than in .*q.jsonl. Give each row an id in both"):
         read_instances([path], ReadingOptions(labels_file=other))
 
 
@@ -512,6 +512,114 @@ def test_an_answer_beside_others_makes_no_classes(tmp_path: Path, form: str, suf
     assert made.kind == "choices"
     assert {one.options[one.answer] for one in made.instances} == {"no"}
     assert {len(one.options) for one in made.instances} == {3}
+
+
+def asked(names: tuple[str, ...], labels: list[Any], text: str = "question", **more: str) -> Rows:
+    """A question a row, with other texts in each of the columns `names`."""
+    return [
+        {text: f"Why is it {i}?"} | {name: f"{name} of {i} it is" for name in names} | more | {"label": label}
+        for i, label in enumerate(labels)
+    ]
+
+
+NUMBERED = ("c0", "c1", "c2", "c3")
+NAMED_BY_LABELS: dict[str, tuple[tuple[str, ...], list[Any]]] = {
+    "numbers, some nan": (NUMBERED, ["nan" if i % 9 == 4 else i % 4 for i in range(60)]),
+    "letters, some ?": (NUMBERED, ["?" if i % 9 == 4 else "ABCD"[i % 4] for i in range(60)]),
+    "letters, some of none": (NUMBERED, ["ABCDE"[4 if i % 12 == 5 else i % 4] for i in range(60)]),
+    "letters of three alone": (NUMBERED, ["ABC"[i % 3] for i in range(60)]),
+    "numbers of three alone": (NUMBERED, [i % 3 for i in range(60)]),
+    "names": (NUMBERED, [NUMBERED[i % 4] for i in range(60)]),
+    "names in another spelling": (("Reply A", "Reply B"), [("reply_a", "reply_b")[i % 2] for i in range(60)]),
+    "numbers of ordinals": (("first", "second", "third"), [1 + i % 3 for i in range(60)]),
+    "letters of columns side by side": (("red", "second", "last"), ["ABC"[i % 3] for i in range(60)]),
+    "numbers of columns side by side": (("red", "second", "last"), [i % 3 for i in range(60)]),
+}
+
+
+@pytest.mark.parametrize(("names", "labels"), NAMED_BY_LABELS.values(), ids=NAMED_BY_LABELS.keys())
+def test_columns_that_most_labels_name_make_no_texts_with_classes(
+    tmp_path: Path, names: tuple[str, ...], labels: list[Any]
+) -> None:
+    """Where the labels were not exactly as many letters or numbers, questions were texts, and options not read."""
+    path = write_table(tmp_path / "rows.csv", asked(names, labels))
+    with pytest.raises(InputError, match=f"label holds .* as of {len(names)} options, and {', '.join(names)} are not"):
+        read_instances(path)
+    assert read_instances(path, ReadingOptions(kind="classes")).kind == "classes"
+
+
+ARE_CLASSES: dict[str, Rows] = {
+    "explanations of pairs": [
+        row | {"premise": f"They sit {i}.", "hypothesis": f"They rest {i}."}
+        for i, row in enumerate(asked(("explanation_1", "explanation_2", "explanation_3"), [0, 1, 2] * 9, "nr"))
+    ],
+    "ids of the texts of pairs": [
+        {"qid1": f"{i}1", "qid2": f"{i}2", "question1": f"Why {i}?", "question2": f"How {i}?", "is_duplicate": i % 2}
+        for i in range(24)
+    ],
+    "a title and a summary": asked(("title", "summary"), [0, 1] * 12, "text"),
+    "a title, a place and a summary": asked(("title", "place", "summary"), [0, 1, 2] * 9, "text"),
+    "several comments of two classes": asked(("comment1", "comment2", "comment3"), [0, 1] * 12, "text"),
+    "scores of each class": [
+        row | {"score0": f"{i}.5", "score1": f"{i}.25"} for i, row in enumerate(asked((), [0, 1] * 12))
+    ],
+    "what each annotator said": [
+        row | {f"label{k}": ("one", "two")[(i + k) % 2] for k in (0, 1, 2)}
+        for i, row in enumerate(asked((), [0, 1, 2] * 9, "text"))
+    ],
+}
+
+
+@pytest.mark.parametrize("rows", ARE_CLASSES.values(), ids=ARE_CLASSES.keys())
+def test_texts_with_classes_may_have_other_columns(tmp_path: Path, rows: Rows) -> None:
+    assert read_instances(write_table(tmp_path / "rows.csv", rows)).kind == "classes"
+
+
+def long_rows(name: str, text: str = "question", marks: Any = (0, 1), n: int = 30, order: int = 1) -> Rows:
+    """A row for each of three options of `n` questions, every `order`-th of them in turn."""
+    rows = [
+        {text: f"Why is it {i // 3}?", name: f"since it is {i}", "label": marks[i % 3 == i // 3 % 3]}
+        for i in range(3 * n)
+    ]
+    return [rows[order * i % len(rows)] for i in range(len(rows))]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        long_rows("option"),
+        long_rows("answer_text", "text"),
+        long_rows("words", "sentence", (False, True)),
+        long_rows("reply", marks=("no", "yes")),
+        long_rows("target_text", n=400, order=7),
+    ],
+    ids=["option", "answer_text", "any name", "words as marks", "in no order"],
+)
+def test_a_row_for_each_option_makes_no_texts_with_classes(tmp_path: Path, rows: Rows) -> None:
+    """Questions were texts that repeat, and their options were not read."""
+    text, name, _ = rows[0]
+    path = write(tmp_path / "rows.jsonl", rows)
+    with pytest.raises(InputError, match=f"one row an option, it seems: rows of one {text} differ in {name}, which"):
+        read_instances(path)
+    pairs = ReadingOptions(columns=InstanceColumns(premise_column=text, hypothesis_column=name))
+    assert read_instances(path, pairs).instances[0].options == (rows[0][name],)
+    assert read_instances(path, ReadingOptions(kind="classes")).kind == "classes"
+
+
+TEXTS_AGAIN: dict[str, Rows] = {
+    "of several annotators": [
+        {"text": f"It is {i // 5}.", "label": int(i // 5 % 2 == 0), "comment": f"I say so {i}"} for i in range(60)
+    ],
+    "of three classes": [row | {"label": i % 3} for i, row in enumerate(long_rows("words"))],
+    "with one column alike": [row | {"words": "all the same"} for row in long_rows("words")],
+    "few of them": [{"text": f"It is {max(i, 6)}.", "label": i % 2, "comment": f"I say so {i}"} for i in range(60)],
+    "with other files": [row | {"words": f"shots/{i}.png"} for i, row in enumerate(long_rows("words"))],
+}
+
+
+@pytest.mark.parametrize("rows", TEXTS_AGAIN.values(), ids=TEXTS_AGAIN.keys())
+def test_texts_with_classes_may_stand_there_again(tmp_path: Path, rows: Rows) -> None:
+    assert read(tmp_path, rows).kind == "classes"
 
 
 @pytest.mark.parametrize("name", ["choices", "alternatives", "answers", "candidates"])
