@@ -259,6 +259,17 @@ def base_doubt(base: int, cells: Cells) -> str:
     return _DOUBTS[base] if base in _DOUBTS and fits_both(cells) else ""
 
 
+def doubt_beside(base: int, cells: Cells) -> str:
+    """What to say of labels of one file that might count otherwise, were it not for those of others, which `base` is
+    told by; empty where they cannot."""
+    if base not in (0, 1) or not fits_both(cells):
+        return ""
+    return (
+        f"its labels could count from {1 - base} as well, and only those of other files say that they count from "
+        f"{base}: if they do not, read it alone with --label-base {1 - base}"
+    )
+
+
 _DOUBTS = {
     0: "its labels could count from 1 as well, with --label-base 1: there is no 0",
     1: "its labels that are numbers stand among letters and are taken to count from 1; with --label-base 0 they do not",

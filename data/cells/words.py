@@ -56,6 +56,11 @@ GROUPS = (
 """Of columns that say which rows belong together, as `key_of` has them."""
 
 
+MORE_GROUPS = (
+    *("movieid", "clip", "clipid", "clipname", "sourcedoc", "sourcedocid", "sourcedocument", "episodeid", "sceneid"),
+    *("dialogueid", "dialogid", "conversationid", "threadid", "chapterid", "bookid", "recipeid", "docid"),
+)
+"""Likewise, where their values repeat: they may be ids of rows as well."""
 IDS = (
     *("id", "qid", "questionid", "exampleid", "uid", "pairid", "idx", "index", "ind", "identifier", "docid", "itemid"),
     *("instanceid", "niid"),

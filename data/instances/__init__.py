@@ -11,7 +11,8 @@ Reading order (each file imports only those named before it):
     layouts     files that names of columns alone do not tell: SWAG, NLVR2, VCR, contrast sets, logs of lm-eval ...
     tagged      texts that are lists of words and of numbers of objects, as in VCR
     plan        how the rows of a source are read
-    unread      options that nothing reads, in columns or in a row each
+    repeats     columns whose values repeat: groups of rows, and what is no id
+    unread      options that nothing reads, in columns or in a row each; what else might have to be read
     guessing    which column holds what, by its name and by what is in it
     rows        a row to a question, or to a text with its class
     own         our own pools and runs

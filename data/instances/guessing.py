@@ -4,8 +4,9 @@ Of several candidates the first in the tables of `names` counts that holds what 
 are taken as they are.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, number_of, plain
 from swag_af.data.cells.values import (
     did_you_mean,
+    integer,
     listed,
     names_of_options,
     numbers_of,
@@ -23,7 +25,7 @@ from swag_af.data.cells.values import (
     with_nested,
     word_of,
 )
-from swag_af.data.cells.words import GROUPS, IDS, key_of, source_of, stage_of, variant_of
+from swag_af.data.cells.words import GROUPS, IDS, MORE_GROUPS, key_of, source_of, stage_of, variant_of
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout
@@ -54,8 +56,9 @@ from swag_af.data.instances.names import (
 )
 from swag_af.data.instances.options import AUTO, InstanceColumns, ReadingOptions
 from swag_af.data.instances.plan import Plan, plain_rows
+from swag_af.data.instances.repeats import counted, first_unique, makes_groups
 from swag_af.data.instances.tagged import tagged_columns
-from swag_af.data.instances.unread import refuse_columns_of_options, refuse_rows_of_options
+from swag_af.data.instances.unread import doubts_of, refuse_columns_of_options, refuse_rows_of_options
 from swag_af.data.sources import Record, Records, Source
 
 N_SAMPLE = 200
@@ -86,7 +89,7 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     if found is None:
         raise look.fault(wanted)
     filled = InstanceColumns(**{name: found[1].get(name, "") for name in asdict(reading.columns)})
-    return Plan(
+    plan = Plan(
         found[0],
         chosen,
         filled,
@@ -99,6 +102,7 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
         numbers=numbers_of(source, filled.endings_column, look.names),
         class_options=look.options_of(filled.endings_column) if found[0] == "classes" else (),
     )
+    return replace(plan, doubts=tuple(doubts_of(plan, source, look.rows)))
 
 
 def _plain(source: Source, layout: Layout, tagged: Sequence[str], sample: Records) -> list[Record]:
@@ -181,7 +185,8 @@ class _Look:
                 f"{self.source.path}: {right} is one of the options ({shortly(options)}) and cannot say which is "
                 "right. Name another column with --label-column."
             )
-        return "choices", marked | self.before_options(set(marked.values())) | self.about()
+        before = self.before_options(set(marked.values()))
+        return "choices", marked | before | self.about(has_passage=bool(before["passage_column"]))
 
     def refuse_other_options(self, *, are_asked_for: bool) -> str:
         """Raise InputError where what is called options is a list of something else than texts, or numbers in any form
@@ -222,7 +227,7 @@ class _Look:
 
     def before_options(self, taken: set[str]) -> dict[str, str]:
         """Where the context, a passage before it and the start of the options are."""
-        context = self.pick("context_column", CONTEXTS, lambda name: name not in taken and self.has_text(name))
+        context = self.pick("context_column", CONTEXTS, lambda name: name not in taken and self.may_ask(name))
         taken = taken | {context}
         asks = key_of(context) in QUESTIONS
         passage = self.pick("passage_column", PASSAGES, lambda name: asks and name not in taken and self.has_text(name))
@@ -284,17 +289,34 @@ class _Look:
                 return {"premise_column": self.fixed.get("premise_column", one), "hypothesis_column": other}
         return {}
 
-    def about(self) -> dict[str, str]:
-        """What else is said of a row."""
+    def about(self, *, has_passage: bool = False) -> dict[str, str]:
+        """What else is said of a row; a passage is its group, where no column is surely called so."""
+        group = self.pick("video_column", GROUPS, self.has_words)
+        if not (group or has_passage):
+            group = self.pick("video_column", MORE_GROUPS, self.makes_groups)
         return {
-            "video_column": self.pick("video_column", GROUPS, self.has_words),
+            "video_column": group,
             "media_column": self.pick("media_column", MEDIA, self.has_words),
-            "id_column": self.pick("id_column", IDS, self.has_words),
+            "id_column": self.id_beside(group),
             "split_column": self.pick("split_column", SPLITS, self.has_words),
             "source_column": self.pick("source_column", SOURCES, partial(self.says, source_of)),
             **self.contrasts(),
             **self.stages(),
         }
+
+    def id_beside(self, group: str) -> str:
+        """The column of ids: the first whose values do not repeat, where there are several."""
+        if "id_column" in self.fixed:
+            return self.fixed["id_column"]
+        known = dict.fromkeys(found for key in IDS for found in self.called(key) if self.has_words(found))
+        return first_unique([name for name in known if name != group], self.counted)
+
+    def counted(self, name: str) -> Counter[str]:
+        return counted(self.source, self.rows, name)
+
+    def makes_groups(self, name: str) -> bool:
+        """Whether rows share what is under `name`, which is no column of ids that was named."""
+        return name != self.fixed.get("id_column") and self.has_words(name) and makes_groups(self.counted(name))
 
     def stages(self) -> dict[str, str]:
         """Which stage of a question a row is, where it is called as VCR's are, and what the stages of one share."""
@@ -321,6 +343,12 @@ class _Look:
 
     def has_text(self, name: str) -> bool:
         return self.mostly(lambda row: bool(text_of(row, name).strip()), any_row=True)
+
+    def may_ask(self, name: str) -> bool:
+        """Whether there is text; under q, which may be the number of a question, one that is no number."""
+        return self.mostly(
+            lambda row: bool(text := text_of(row, name).strip()) and not _is_number(name, text), any_row=True
+        )
 
     def has_texts(self, name: str) -> bool:
         return self.mostly(lambda row: any(texts_of(row, name)))
@@ -413,6 +441,10 @@ def _has_options(row: Record, name: str) -> bool:
         return sum(text is not None for text in texts_of(row, name)) > 1
     except RowError:
         return False
+
+
+def _is_number(name: str, text: str) -> bool:
+    return key_of(name) == "q" and integer(text) is not None
 
 
 def _means_one(row: Record, label: str, options: str, base: int) -> bool:

@@ -32,13 +32,19 @@ NEGATIVES = (
     *("wronganswer", "incorrect", "sentencebad", "wrong"),
 )
 CONTEXTS = (
-    *("question.stem", "questionstem", "question", "goal", "stem", "query", "problem", "prompt", "sent1", "ctx"),
-    *("startphrase", "inputsentence", "obs", "context", "sentence", "premise", "passage", "article", "story", "text"),
-    *("input", "instruction"),
+    *("question.stem", "questionstem", "question", "goal", "stem", "query", "problem", "prompt", "questiontext"),
+    *("ques", "q", "sent1", "ctx", "startphrase", "inputsentence", "obs", "context", "sentence", "premise", "passage"),
+    *("article", "story", "text", "input", "instruction", "utterance", "dialogue", "dialog", "conversation"),
+    *("scenario", "situation"),
 )
-QUESTIONS = ("question.stem", "questionstem", "question", "stem", "query", "problem", "prompt")
+QUESTIONS = (
+    *("question.stem", "questionstem", "question", "stem", "query", "problem", "prompt", "questiontext", "ques", "q"),
+)
 """Contexts that may have a passage before them."""
-PASSAGES = ("passage", "article", "context", "paragraph", "story", "text", "premise", "document", "background")
+PASSAGES = (
+    *("passage", "article", "context", "paragraph", "story", "text", "premise", "document", "background"),
+    *("dialogue", "dialog", "conversation"),
+)
 PAIRS = (
     *(("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("text1", "text2")),
     *(("texta", "textb"), ("sentencea", "sentenceb"), ("passage", "question"), ("question", "sentence")),
@@ -56,6 +62,7 @@ TEXTS = (
     "claim",
     "input",
     "question",
+    "utterance",
 )
 CLASSES = (
     *("goldlabel", "label", "labels", "labeltext", "class", "category", "sentiment", "stance", "entailmentlabel"),

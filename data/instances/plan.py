@@ -1,7 +1,7 @@
 """How the rows of a source are read: its layout, and the columns that were named or found."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.cells.values import listed
@@ -40,6 +40,8 @@ class Plan:
     letters of which some could be such texts."""
     base_doubt: str = ""
     """What is to be said of that, where they might count otherwise."""
+    doubts: tuple[str, ...] = ()
+    """What is to be said of columns that are not read, and might have to be."""
     numbers: tuple[int, ...] = ()
     """Of the numbered columns of options, in all rows."""
     class_options: tuple[str | None, ...] = ()
@@ -94,6 +96,10 @@ class Plan:
             return "the passage"
         return "the contrast set" if self.columns.contrast_set_column else "none"
 
+    def has_group(self) -> bool:
+        """Whether anything says which rows belong together."""
+        return bool(self.columns.video_column) or self._own_group() != "none"
+
     def _named(self, field: str) -> str:
         """The columns of a field: `a0 ... a4` for a list of them, with what labels are."""
         column = str(getattr(self.columns, field))
@@ -102,6 +108,21 @@ class Plan:
             are = "texts" if self.base == AS_TEXT else self.labels_are
             return f"{column} ({are}{f' from {self.base}' if are == 'numbers' else ''})"
         return f"{several[0]} ... {several[-1]}" if len(several) > 1 else column
+
+
+def in_groups_of_all(plans: Sequence[Plan]) -> list[Plan]:
+    """The plans, each with the column that was found to say which rows belong together in another of its layout, where
+    it has that column and no group: in a small split its values may not repeat, and they may be taken for ids."""
+
+    def with_group(plan: Plan) -> Plan:
+        given = (one.columns.video_column for one in plans if one.layout.name == plan.layout.name)
+        group = next((name for name in given if name and name in plan.names), "")
+        if "video_column" not in plan.guessed or plan.has_group() or not group:
+            return plan
+        id = "" if plan.columns.id_column == group and "id_column" in plan.guessed else plan.columns.id_column
+        return replace(plan, columns=replace(plan.columns, video_column=group, id_column=id), doubts=())
+
+    return [with_group(plan) for plan in plans]
 
 
 BEFORE_OPTIONS = ("passage_column", "context_column", "start_column")

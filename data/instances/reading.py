@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.cells.labelled import open_labelled
-from swag_af.data.cells.labels import Cells, base_doubt, base_named, base_of, check_base
+from swag_af.data.cells.labels import Cells, base_doubt, base_named, base_of, check_base, doubt_beside
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
@@ -25,7 +25,7 @@ from swag_af.data.instances.instances import Instance, Instances, Kind, Unlabell
 from swag_af.data.instances.layouts.images import NLVR2
 from swag_af.data.instances.masking import masked
 from swag_af.data.instances.options import AUTO, ReadingOptions
-from swag_af.data.instances.plan import Plan
+from swag_af.data.instances.plan import Plan, in_groups_of_all
 from swag_af.data.instances.rows import MINUS_ONE, UNLABELLED, Found, Hidden, found_in, labels_in, place_of
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
@@ -54,7 +54,7 @@ def read_instances(
     opened = sources_of(paths, reading)
     if reading.labels_file:  # and not one of older labels
         reading = replace(reading, columns=replace(reading.columns, label_column=_label(reading)))
-    plans = [plan_of(source, reading) for source in opened]
+    plans = in_groups_of_all([plan_of(source, reading) for source in opened])
     opened = [with_whole_numbers(source, plan.names_of_rows()) for source, plan in zip(opened, plans, strict=True)]
     several = len(paths) > 1
     parts = _parts_of_files(opened, _with_bases(opened, plans, reading.label_base), paths)
@@ -140,7 +140,14 @@ def _with_bases(sources: Sequence[Source], plans: Sequence[Plan], wanted: LabelB
     for which, base in bases.items():
         check_base(base, cells(which), f"labels under {which[1]}", "--label-base")
     doubts = {which: base_doubt(base, cells(which)) for which, base in bases.items()}
-    return [replace(plan, base=bases[column(plan)], base_doubt=doubts[column(plan)]) for plan in plans]
+    n_of = Counter(map(column, plans))
+
+    def with_base(source: Source, plan: Plan) -> Plan:
+        which = column(plan)
+        doubt = doubts[which] or (doubt_beside(bases[which], labels_in(source, plan)) if n_of[which] > 1 else "")
+        return replace(plan, base=bases[which], base_doubt=doubt)
+
+    return [with_base(source, plan) for source, plan in zip(sources, plans, strict=True)]
 
 
 def _parts_of_files(sources: Sequence[Source], plans: Sequence[Plan], paths: Sequence[Path]) -> list[_Part]:
@@ -164,9 +171,8 @@ def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Ad
         n_rows += 1
         advance(1)
     files = {_file_name(source, name, file): digest for file, digest in source.hashes().items()}
-    notes = [f"{name}: {note}" for note in _notes(source, plan, len(found), n_rows, tally)]
-    if plan.base_doubt:
-        notes.append(f"{name}: {plan.base_doubt}")
+    said = (*_notes(source, plan, len(found), n_rows, tally), *plan.doubts, *filter(None, [plan.base_doubt]))
+    notes = [f"{name}: {note}" for note in said]
     ids_guessed = "id_column" in plan.guessed and not (plan.layout.unique or plan.layout.numbered)
     has_order = not plan.columns.gold_column
     about = (has_order, ids_guessed, plan.layout.name, n_rows, plan.base, hidden)

@@ -3,7 +3,8 @@
     options in columns that no name tells, where the labels name them: by letter, by number, or as they are called
     options in a row each, with a mark at the right one: rows of one question, whose label is one class but for one row
 
-Neither is found for sure, so both are refused with what to say, and `--kind classes` reads them as they are.
+Neither is found for sure, so both are refused with what to say, and `--kind classes` reads them as they are. Of what
+might be a question or a group of rows, and is not read, a note says so (`doubts_of`).
 """
 
 import re
@@ -16,6 +17,8 @@ from swag_af.data.cells.values import listed, optional
 from swag_af.data.cells.words import key_of
 from swag_af.data.errors import InputError
 from swag_af.data.instances.names import QUESTIONS, runs_of, shortly
+from swag_af.data.instances.plan import BEFORE_OPTIONS, Plan
+from swag_af.data.instances.repeats import may_be_group
 from swag_af.data.sources import Record, Source
 
 _ALONE = re.compile(r"id|url|link|image|img|path|file|label|annotator|worker|score|rating|prob|logit|parse|time|date")
@@ -196,3 +199,19 @@ def _are_options(groups: Sequence[_Group], column: int, name: str) -> bool:
 def _mark(row: Record, label: str) -> str:
     value = optional(row, label)
     return "" if is_unlabelled(value) or not isinstance(value, str | int | float) else plain(str(value))
+
+
+def doubts_of(plan: Plan, source: Source, rows: Sequence[Record]) -> Iterator[str]:
+    """What is to be said of columns that the plan does not read: the one text that may be the question, where it has
+    none, and what rows share, where they have no group; nothing where the user said that there is none."""
+    unread = [name for name in plan.unread() if name in source.columns]
+    if plan.kind == "choices" and not any(getattr(plan.columns, name) for name in BEFORE_OPTIONS):
+        texts = [name for name in unread if _has_wording(rows, name)]
+        varied = [name for name in texts if 10 * len({str(optional(row, name)) for row in rows}) >= 9 * len(rows)]
+        if "context_column" in plan.guessed and len(varied) == 1:
+            yield (
+                f"no question is read, and {varied[0]} has another text in nearly every row: if it is the question, "
+                f"say --context-column {varied[0]}"
+            )
+    if "video_column" in plan.guessed and not plan.has_group():
+        yield from filter(None, [may_be_group(source, rows, unread)])

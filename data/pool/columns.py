@@ -12,7 +12,16 @@ from itertools import chain, islice, takewhile
 from math import isfinite
 from typing import Any
 
-from swag_af.data.cells.labels import Cells, base_doubt, base_named, base_of, check_base, gold_of, label_cells
+from swag_af.data.cells.labels import (
+    Cells,
+    base_doubt,
+    base_named,
+    base_of,
+    check_base,
+    doubt_beside,
+    gold_of,
+    label_cells,
+)
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.values import (
     did_you_mean,
@@ -315,9 +324,13 @@ def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: Lab
     bases = {name: base_of(cells(name)) for name in {layout.name for layout in layouts}}
     for name, base in bases.items():
         check_base(base, cells(name), "labels", "--label-base")
+        mine = [(source, of) for source, of in zip(sources, layouts, strict=True) if of.name == name]
         if doubt := base_doubt(base, cells(name)):
-            called = ", ".join(source.path.name for source, of in zip(sources, layouts, strict=True) if of.name == name)
-            note(f"{called}: {doubt}")
+            note(f"{', '.join(source.path.name for source, _ in mine)}: {doubt}")
+        elif len(mine) > 1:
+            for source, of in mine:
+                if doubt := doubt_beside(base, _label_cells(source, of)):
+                    note(f"{source.path.name}: {doubt}")
     return [replace(layout, base=bases[layout.name]) for layout in layouts]
 
 

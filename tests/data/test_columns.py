@@ -819,9 +819,14 @@ def test_labels_that_can_only_count_from_1_do(tmp_path: Path) -> None:
     assert made.manifest["made_by"]["sources"][0]["labels_from"] == 1
 
 
-def test_all_sources_of_a_layout_say_from_where_labels_count(tmp_path: Path) -> None:
+def test_all_sources_of_a_layout_say_from_where_labels_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = write_rows(tmp_path / "a.jsonl", labelled(1, 2)), write_rows(tmp_path / "b.jsonl", labelled(3))
     assert golds(pool(PoolOptions(files, tmp_path / "pool", tagger="none"))) == [0, 1, 2]
+    said = capsys.readouterr().err
+    assert "a.jsonl: its labels could count from 0 as well, and only those of other files say" in said
+    assert "b.jsonl: its labels" not in said
 
 
 def test_where_labels_count_from_may_be_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

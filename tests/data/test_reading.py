@@ -155,7 +155,7 @@ def test_logs_whose_requests_are_letters_have_the_question_of_the_dataset(
 
 
 @pytest.mark.parametrize(
-    ("doc", "lacks"), [({"q": "Who?", "choices": ["a", "b"]}, "question"), ({"q": "a"}, "options")]
+    ("doc", "lacks"), [({"asked": "Who?", "choices": ["a", "b"]}, "question"), ({"q": "a"}, "options")]
 )
 def test_logs_of_letters_without_a_question_are_refused(tmp_path: Path, doc: dict[str, Any], lacks: str) -> None:
     asked = [["A long prompt", " A"], ["A long prompt", " B"]]
@@ -163,7 +163,7 @@ def test_logs_of_letters_without_a_question_are_refused(tmp_path: Path, doc: dic
     with pytest.raises(InputError, match=rf"no {lacks} under doc \(it has .*--context-column doc\.NAME"):
         read(tmp_path, rows)
     if lacks == "question":
-        columns = InstanceColumns(context_column="doc.q", endings_column="doc.choices", label_column="target")
+        columns = InstanceColumns(context_column="doc.asked", endings_column="doc.choices", label_column="target")
         made = read(tmp_path, rows, layout="columns", kind="choices", columns=columns)
         assert shown(made) == [("Who?", "", ("a", "b"), i % 2) for i in range(6)]
 
@@ -620,6 +620,104 @@ TEXTS_AGAIN: dict[str, Rows] = {
 @pytest.mark.parametrize("rows", TEXTS_AGAIN.values(), ids=TEXTS_AGAIN.keys())
 def test_texts_with_classes_may_stand_there_again(tmp_path: Path, rows: Rows) -> None:
     assert read(tmp_path, rows).kind == "classes"
+
+
+def chosen(**more: Any) -> dict[str, Any]:
+    return more | {"choices": ["a fox", "a hen", f"an owl of {more}"], "label": 1}
+
+
+@pytest.mark.parametrize("name", ["q", "Ques", "question_text", "utterance", "Dialogue", "scenario"])
+def test_questions_are_read_by_more_names(tmp_path: Path, name: str) -> None:
+    """They were not, and findings were those of options alone."""
+    rows = [chosen(**{name: f"Who is there {i}?"}) | {"label": i % 3} for i in range(9)]
+    assert [one.context for one in read(tmp_path, rows).instances] == [f"Who is there {i}?" for i in range(9)]
+
+
+def test_a_number_of_questions_is_no_question(tmp_path: Path) -> None:
+    rows = [chosen(q=str(i), text=f"Who is there {i}?") | {"label": i % 3} for i in range(9)]
+    assert "question = text," in read(tmp_path, rows).notes[0]
+    both = read(tmp_path, [row | {"q": f"Who {i}?"} for i, row in enumerate(rows)])
+    assert "passage = text, question = q," in both.notes[0]
+
+
+def test_options_without_a_question_say_which_column_may_be_it(tmp_path: Path) -> None:
+    rows = [chosen(asked_of=f"Who is there {i}?", form="an open one") | {"label": i % 3} for i in range(9)]
+    said = "no question is read, and asked_of has another text in nearly every row: if it is the question, say "
+    assert f"rows.jsonl: {said}--context-column asked_of" in read(tmp_path, rows).notes
+    none = read(tmp_path, rows, columns=InstanceColumns(context_column=""))
+    several = read(tmp_path, [row | {"told": f"It is {i}."} for i, row in enumerate(rows)])
+    files = read(tmp_path, [row | {"asked_of": f"shots/{i}.wav"} for i, row in enumerate(rows)])
+    named = read(tmp_path, rows, columns=InstanceColumns(context_column="asked_of"))
+    for made in (none, several, files, named):
+        assert not any("no question is read" in note for note in made.notes)
+
+
+def test_a_file_whose_labels_may_count_otherwise_is_told_beside_one_whose_labels_do_not(tmp_path: Path) -> None:
+    """The other one decided, and nothing was said of those that it decided for."""
+    train = write(tmp_path / "train.jsonl", [chosen(question=f"Who {i}?") | {"label": i % 3} for i in range(9)])
+    test = write(tmp_path / "test.jsonl", [chosen(question=f"Why {i}?") | {"label": 1 + i % 2} for i in range(9)])
+    said = "test.jsonl: its labels could count from 1 as well, and only those of other files say that they count from 0"
+    notes = read_instances([train, test]).notes
+    assert [note for note in notes if "could count" in note] == [
+        f"{said}: if they do not, read it alone with --label-base 1"
+    ]
+    assert not any(
+        "could count" in note for note in read_instances([train, test], ReadingOptions(label_base="0")).notes
+    )
+    from_1 = write(tmp_path / "three.jsonl", [chosen(question=f"How {i}?") | {"label": 1 + i % 3} for i in range(9)])
+    notes = read_instances([from_1, test]).notes
+    assert [note for note in notes if "could count" in note] == [
+        said.replace("from 1", "from 2").replace("from 0", "from 1").replace("from 2", "from 0")
+        + ": if they do not, read it alone with --label-base 0"
+    ]
+
+
+@pytest.mark.parametrize("name", ["movie_id", "clip", "Clip-ID", "source_doc", "doc_id", "dialogue_id"])
+def test_columns_that_repeat_may_be_groups_by_more_names(tmp_path: Path, name: str) -> None:
+    """They were not read, and doc_id was taken for an id."""
+    rows = [chosen(question=f"Who is there {i}?", **{name: i // 3}) | {"label": i % 3} for i in range(12)]
+    made = read(tmp_path, rows)
+    assert [one.group for one in made.instances] == [str(i // 3) for i in range(12)]
+    assert f"group = {name}" in made.notes[0]
+    assert len(made.notes) == 1
+    once = read(tmp_path, [row | {name: i} for i, row in enumerate(rows)])
+    assert "group = none" in once.notes[0]
+    assert ("id = doc_id" in once.notes[0]) == (name == "doc_id")
+    with_id = read(tmp_path, [row | {"uid": f"u{i}"} for i, row in enumerate(rows)])
+    assert f"group = {name}, id = uid" in with_id.notes[0]
+
+
+def test_ids_are_in_a_column_whose_values_do_not_repeat(tmp_path: Path) -> None:
+    rows = [chosen(question=f"Who is there {i}?", id=i // 2, uid=f"u{i}") | {"label": i % 3} for i in range(300)]
+    assert "id = uid" in read(tmp_path, rows).notes[0]
+    late = read(tmp_path, [row | {"id": min(i, 290)} for i, row in enumerate(rows)])
+    assert "id = uid" in late.notes[0]
+    first = read(tmp_path, [row | {"id": i} for i, row in enumerate(rows)])
+    assert "id = id" in first.notes[0]
+
+
+def test_files_of_one_set_have_one_group(tmp_path: Path) -> None:
+    """In a small split nothing repeats: its rows would be in no group, and its clips those of another split."""
+    rows = [chosen(question=f"Who is there {i}?", doc_id=i // 3) | {"label": i % 3} for i in range(12)]
+    train, test = write(tmp_path / "train.jsonl", rows[:9]), write(tmp_path / "test.jsonl", rows[8:10])
+    made = read_instances([train, test])
+    assert [one.group for one in made.instances] == [*"000111222", "2", "3"]
+    assert all("group = doc_id" in note and " id =" not in note for note in made.notes if "read as" in note)
+
+
+def test_a_column_that_rows_share_is_told_where_there_is_no_group(tmp_path: Path) -> None:
+    rows = [chosen(question=f"Who is there {i}?", site_id=f"s{i // 3}") | {"label": i % 3} for i in range(12)]
+    said = "rows share their site_id, 4 in 12 rows: if those of one belong together, say --video-column site_id"
+    assert f"rows.jsonl: {said}" in read(tmp_path, rows).notes
+    others = {
+        "it is said that there is none": read(tmp_path, rows, columns=InstanceColumns(video_column="")),
+        "there is a group": read(tmp_path, [row | {"video": "v"} for row in rows]),
+        "each has its own": read(tmp_path, [row | {"site_id": i} for i, row in enumerate(rows)]),
+        "all have one": read(tmp_path, [row | {"site_id": 1} for row in rows]),
+        "it is that of a person": read(tmp_path, [row | {"worker_id": row.pop("site_id")} for row in map(dict, rows)]),
+        "it is no id": read(tmp_path, [row | {"solid": row.pop("site_id")} for row in map(dict, rows)]),
+    }
+    assert not {why for why, made in others.items() if any("rows share" in note for note in made.notes)}
 
 
 @pytest.mark.parametrize("name", ["choices", "alternatives", "answers", "candidates"])
