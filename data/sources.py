@@ -225,10 +225,22 @@ def _open_csv(path: Path) -> Source:
                 )
             yield f"line {line}", dict(zip(header, row, strict=True))
 
-    n_rows = max(0, _count_lines(path) - (not known))
+    n_rows = max(0, _count_lines(path) - (not known) - bool(said_separator(path)))
     said = [f"no header line in it: its columns are taken for {', '.join(known)}"] if known else []
-    said += ["cells parted by semicolons"] if separator == ";" else []
+    said += [f"cells parted by {_SAID[separator]}"] if separator in _SAID else []
     return Source(path, "csv", header, n_rows, read, has_header=not known, said="; ".join(said))
+
+
+_SAID = {";": "semicolons", "|": "bars"}
+_SEP = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
+
+
+def said_separator(path: Path) -> str:
+    """What the first line of a table says that parts its cells, as Excel reads and writes it: `sep=;`. Empty where that
+    line is one of the table."""
+    _, line = next(read_lines(path), (0, ""))
+    found = _SEP.fullmatch(line)
+    return found[1] if found else ""
 
 
 def _are_quoted(path: Path) -> bool:
@@ -245,12 +257,15 @@ def _are_quoted(path: Path) -> bool:
 
 
 def separator_of(path: Path) -> str:
-    """What parts the cells of a table: tabs where its name ends in `.tsv`; else whichever of comma, semicolon and tab
-    makes most cells of the first row, and several of the second. Spreadsheets of many countries write semicolons."""
+    """What parts the cells of a table: what its first line says (`sep=;`); tabs where its name ends in `.tsv`; else
+    whichever of comma, semicolon, tab and bar makes most cells of the first row, and several of the second.
+    Spreadsheets of many countries write semicolons."""
+    if said := said_separator(path):
+        return said
     if path.suffix.lower() == ".tsv":
         return "\t"
     best, most = ",", 1
-    for separator in ",;\t":
+    for separator in ",;\t|":
         n_cells = [len(row) for _, row in islice(read_csv(path, separator, strict=False), 2)]
         if n_cells and min(n_cells) > 1 and n_cells[0] > most:
             best, most = separator, n_cells[0]
@@ -260,13 +275,15 @@ def separator_of(path: Path) -> str:
 def read_csv(
     path: Path, separator: str = ",", *, strict: bool = True, quotes: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
-    """`(number of its last line, cells)` for every row of a UTF-8 table that is not blank, the header first.
+    """`(number of its last line, cells)` for every row of a UTF-8 table that is not blank, the header first; the line
+    that says the separator is none.
 
     `strict` refuses quotes within cells that are not quoted; spreadsheets of others may have them. Without `quotes` a
     quote is a character as any other.
     """
     csv.field_size_limit(_LONGEST_CELL)  # of the process, and never lowered: tables may be read side by side
-    lines = (line for _, line in read_lines(path))
+    first = int(bool(said_separator(path)))
+    lines = (line for _, line in islice(read_lines(path), first, None))
     reader = csv.reader(
         lines, delimiter=separator, strict=strict, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     )
@@ -277,10 +294,10 @@ def read_csv(
             return
         except csv.Error as error:
             raise InputError(
-                f"{path}: line {reader.line_num + 1} is not readable as UTF-8 CSV ({error}). Mend it."
+                f"{path}: line {first + reader.line_num + 1} is not readable as UTF-8 CSV ({error}). Mend it."
             ) from None
         if row:
-            yield reader.line_num, row
+            yield first + reader.line_num, row
 
 
 def _open_parquet(path: Path) -> Source:

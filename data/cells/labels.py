@@ -17,6 +17,7 @@ from swag_af.data.cells.values import (
     texts_of,
     without_padding,
 )
+from swag_af.data.cells.words import key_of
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.sources import Record
 
@@ -68,13 +69,27 @@ def gold_of(record: Record, label: str, options: str, *, base: int = 0) -> tuple
     Raises RowError where the row has no label, or one that is none of its options.
     """
     texts = texts_of(record, options)
-    names = names_of_options(record, options, len(texts))
-    i = index_of(optional(record, label), label, texts, what=options, names=names, base=base)
+    value = optional(record, label)
+    i = index_of(value, label, texts, what=options, names=names_beside(record, options, texts, value), base=base)
     if texts[i] is None:
         columns = listed(options, tuple(record))
         where = columns[i] if i < len(columns) and options not in record else f"{options.removesuffix('s')} {i}"
         raise RowError(f"has no text under {where}, which {label} says is gold")
     return i, texts
+
+
+def names_beside(record: Record, options: str, texts: Sequence[str | None], value: Any) -> list[str]:
+    """What a row calls its options; where it does not, and a label is no text of one and the name of a column of them,
+    the names of these columns, that one as the label writes it. Letters and numbers are no names."""
+    found = names_of_options(record, options, len(texts))
+    called = value.strip() if isinstance(value, str) else ""
+    if found or not called or len(key_of(called)) < 2 or integer(called) is not None or called in _stripped(texts):
+        return found
+    columns = listed(options, tuple(record))
+    same = [key_of(column) == key_of(called) for column in columns]
+    if len(columns) != len(texts) or len(columns) < 2 or sum(same) != 1:
+        return found
+    return [called if is_it else column for column, is_it in zip(columns, same, strict=True)]
 
 
 def index_of(
@@ -169,7 +184,8 @@ def label_cells(records: Iterable[Record], label: str, options: str) -> Cells:
             texts = texts_of(record, options)
         except RowError:
             continue  # told when the row itself is read
-        yield optional(record, label), texts, names_of_options(record, options, len(texts))
+        value = optional(record, label)
+        yield value, texts, names_beside(record, options, texts, value)
 
 
 def base_of(cells: Cells) -> int:

@@ -11,12 +11,11 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, number_of, plain
+from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, names_beside, number_of, plain
 from swag_af.data.cells.values import (
     did_you_mean,
     integer,
     listed,
-    names_of_options,
     numbers_of,
     optional,
     seems_several,
@@ -389,7 +388,7 @@ class _Look:
             return ""
         value = optional(row, label)
         texts = texts_of(row, options)
-        if str(value).strip() in names_of_options(row, options, len(texts)):
+        if str(value).strip() in names_beside(row, options, texts, value):
             return "names"
         if isinstance(value, list) or (isinstance(value, str) and value.lstrip().startswith("[")):
             return "marks"
@@ -448,9 +447,8 @@ def _is_number(name: str, text: str) -> bool:
 
 
 def _means_one(row: Record, label: str, options: str, base: int) -> bool:
-    texts = texts_of(row, options)
-    names = names_of_options(row, options, len(texts))
-    index_of(optional(row, label), label, texts, what=options, names=names, base=base)
+    texts, value = texts_of(row, options), optional(row, label)
+    index_of(value, label, texts, what=options, names=names_beside(row, options, texts, value), base=base)
     return True
 
 

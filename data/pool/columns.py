@@ -223,7 +223,7 @@ def _no_layout(source: Source, layout: Layout, missing: list[str], columns: Colu
         )
     published = any(not _missing_columns(_with(one, columns).columns, source.columns) for one in LAYOUTS.values())
     also = " Where columns are named no published layout is tried: add --layout swag or hellaswag." if published else ""
-    separator = " Cells are parted by commas, semicolons or tabs." if len(source.columns) == 1 else ""
+    separator = " Cells are parted by commas, semicolons, tabs or bars." if len(source.columns) == 1 else ""
     likely = _likely(source)
     named = " ".join(f"{flag} {name}" for flag, name in likely.items()) or "--sent1-column NAME and so on"
     hint = f"{did_you_mean(missing, source.columns)}{separator}{also}"

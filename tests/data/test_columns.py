@@ -545,7 +545,7 @@ BAD_FILES = {
         "question,answer\nWhy?,b\n",
         "columns with --sent1-column NAME and so on",
     ),
-    "another separator": ("rows.csv", "sent1|start|gold\na|b|c\n", "parted by commas, semicolons or tabs"),
+    "another separator": ("rows.csv", "sent1^start^gold\na^b^c\n", "parted by commas, semicolons, tabs or bars"),
     "a test file": ("test.csv", "startphrase,sent1,sent2,ending0,ending1\na,b,c,d,e\n", "no column label, .*test file"),
     "no negatives column": ("rows.csv", "sent1,start,gold\na,b,c\n", "no column negatives"),
     "the same column twice": ("rows.csv", "sent1,start,gold,gold\na,b,c,d\n", "names 'gold' more than once"),

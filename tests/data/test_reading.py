@@ -201,12 +201,61 @@ def test_tables_are_read(tmp_path: Path, suffix: str, separator: str) -> None:
         ("id;answer\n1;well, yes\n", ";"),
         ('"a;b",c\n1,2\n', ","),
         ("a;b,c\n1;2,3\n", ","),
+        ("id|answer\n1|well, yes\n", "|"),
+        ("question,options,answer\nWho,he|she,A\n", ","),
+        ("sep=;\na,b,c;d\n1,2,3;4\n", ";"),
         ("", ","),
     ],
 )
 def test_separators_are_told_from_the_first_two_rows(tmp_path: Path, lines: str, separator: str) -> None:
     (tmp_path / "a.csv").write_text(lines)
     assert separator_of(tmp_path / "a.csv") == separator
+
+
+@pytest.mark.parametrize(
+    ("separator", "said"), [(";", "cells parted by semicolons"), ("|", "cells parted by bars"), (",", ""), ("\t", "")]
+)
+@pytest.mark.parametrize("first", ["", "sep={}\n", "SEP={}\r\n"])
+def test_a_first_line_that_says_the_separator_is_no_row(tmp_path: Path, first: str, separator: str, said: str) -> None:
+    """As Excel writes it; it was the header, and bars were no separator."""
+    rows = [{"question": f"Who is {i}?", "a0": "he, she", "a1": "they; or", "answer": i % 2} for i in range(4)]
+    path = write_table(tmp_path / "rows.csv", rows, separator)
+    path.write_bytes("\ufeff".encode() + first.format(separator).encode() + path.read_bytes())
+    made = read_instances(path)
+    assert [one.context for one in made.instances] == [row["question"] for row in rows]
+    assert [one.where for one in made.instances] == [f"rows.csv, line {2 + bool(first) + i}" for i in range(4)]
+    assert ("rows.csv: " + said in made.notes) == bool(said)
+    assert open_source(path).n_rows == 4
+
+
+@pytest.mark.parametrize(
+    ("names", "label"),
+    [
+        (("option_a", "option_b", "option_c"), "option_{0}"),
+        (("Option 1", "Option 2", "Option 3"), "Option {1}"),
+        (("option1", "option2", "option3"), "Option_{1}"),
+        (("sol0", "sol1", "sol2"), " sol{2} "),
+    ],
+)
+def test_labels_may_be_the_names_of_the_columns_of_options(tmp_path: Path, names: tuple[str, ...], label: str) -> None:
+    """They were refused, row by row."""
+    rows = [
+        {"question": f"Who is {i}?"}
+        | {name: f"{name} is {i}" for name in names}
+        | {"label": label.format("abc"[i % 3], 1 + i % 3, i % 3)}
+        for i in range(9)
+    ]
+    made = read(tmp_path, rows)
+    assert made.answers.tolist() == [0, 1, 2] * 3
+    assert {one.names for one in made.instances} == {()}
+    assert "label = label (names)" in made.notes[0]
+
+
+def test_the_text_of_an_option_goes_before_the_name_of_its_column(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"Who is {i}?", "option1": "option2", "option2": f"none {i}", "label": "option2"} for i in range(9)
+    ]
+    assert read(tmp_path, rows).answers.tolist() == [0] * 9
 
 
 def test_semicolons_are_told(tmp_path: Path) -> None:

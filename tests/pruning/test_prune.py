@@ -647,6 +647,15 @@ def test_lines_of_a_table_without_a_header_are_copied(name: str, lines: list[str
     assert (tmp_path / "kept").read_text() == lines[0] + lines[2]
 
 
+def test_the_line_that_says_the_separator_is_copied(tmp_path: Path) -> None:
+    rows = ["Who is it?;he;she;B\n", '"What; is\nit?";a;b;A\n', "Why?;so;no;A\n"]
+    first = "sep=;\nquestion;A;B;answer\n"
+    path = tmp_path / "rows.csv"
+    path.write_text(first + "".join(rows))
+    write_kept(path, tmp_path / "kept.csv", read_instances([path]), [0, 1], "auto")
+    assert (tmp_path / "kept.csv").read_text() == first + "".join(rows[:2])
+
+
 def test_rows_of_several_questions_share_their_agreement_and_are_not_copied(tmp_path: Path) -> None:
     race = {
         "article": "He sits.",

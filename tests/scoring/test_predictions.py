@@ -389,6 +389,7 @@ IN_ORDER = {
     "scores by line.txt": "".join(f"{json.dumps(one_hot(i))}\n" for i in CHOSEN),
     "objects.jsonl": "".join(f"{json.dumps({'pred': i})}\n" for i in CHOSEN),
     "objects.json": json.dumps([{"pred": i} for i in CHOSEN]),
+    "p.csv": "p0,p1,p2,p3\n" + "".join(",".join(map(str, one_hot(i))) + "\n" for i in CHOSEN),
     "scores.csv": "score0,score1,score2,score3\n" + "".join(",".join(map(str, one_hot(i))) + "\n" for i in CHOSEN),
 }
 BY_NUMBER = {

@@ -33,7 +33,7 @@ IDS = ("id", "ids", "identifier", "question_id", "qid", "uid", "annot_id", "exam
 """Names of the column of ids, the likeliest first."""
 SCORES = ("scores", "probabilities", "probs", "log_likelihoods", "loglikelihoods", "logprobs", "log_probs", "logits")
 """Names of a column with a list of scores, or of numbered columns."""
-NUMBERED = ("score", "prob", "logit", "answer", "option", "choice")
+NUMBERED = ("score", "prob", "logit", "p", "answer", "option", "choice")
 """Names of numbered columns of scores."""
 LOG = ("doc_id", "doc", "arguments")
 """Columns by which a sample log is known."""
