@@ -144,7 +144,8 @@ def refuse_rows_of_options(
     source: Source, rows: Sequence[Record], names: Sequence[str], found: Mapping[str, str]
 ) -> None:
     """Raise InputError where a row seems to be one option of a question: most rows share their texts with others, a
-    column that is not read tells these apart, and one of them has another of two classes."""
+    column that is not read tells these apart, and one of them has another of two classes; or they share a question that
+    is not read, and the texts tell them apart."""
     label = found["label_column"]
     texts = [found[name] for name in ("premise_column", "text_column", "hypothesis_column") if found.get(name)]
     read = _read_of(names, found)
@@ -153,31 +154,37 @@ def refuse_rows_of_options(
     if not unread or len({_mark(row, label) for row in rows} - {""}) != 2:
         return
     is_plain = {label, *texts, *unread} <= {*source.columns}
-    every = (row for _, row in source.read([label, *texts, *unread])) if is_plain else iter(rows)
-    groups = _groups(every, label, texts, unread)
-    column = next((name for i, name in enumerate(unread) if groups and _are_options(groups, i, name)), "")
-    if column:
-        text = texts[-1]
-        raise InputError(
-            f"{source.path}: one row an option, it seems: rows of one {text} differ in {column}, which is not read, "
-            f"and {label} marks one of them. Make one row of each {text}, with a list of its options and the number of "
-            f"the right one; or, if these are pairs with classes, say --premise-column {text} --hypothesis-column "
-            f"{column}; if {column} is no part of the text, say --kind classes."
-        )
+    asked = [([name], texts, name) for name in unread if key_of(name) in QUESTIONS]
+    for shared, apart, left_out in ((texts, unread, ""), *asked):
+        every = (row for _, row in source.read([label, *texts, *unread])) if is_plain else iter(rows)
+        groups = _groups(every, label, shared, apart)
+        column = next((name for i, name in enumerate(apart) if groups and _are_options(groups, i, name)), "")
+        if column:
+            raise _rows_of_options(source, label, shared[-1], column, left_out or column)
+
+
+def _rows_of_options(source: Source, label: str, question: str, option: str, left_out: str) -> InputError:
+    which = "which" if left_out == option else left_out
+    return InputError(
+        f"{source.path}: one row an option, it seems: rows of one {question} differ in {option}, {which} is not "
+        f"read, and {label} marks one of them. Make one row of each {question}, with a list of its options and the "
+        f"number of the right one; or, if these are pairs with classes, say --premise-column {question} "
+        f"--hypothesis-column {option}; if {left_out} is no part of the text, say --kind classes."
+    )
 
 
 _Group = list[tuple[str, tuple[int, ...]]]
-"""Of every row its class, and a hash of each of the columns that are not read."""
+"""Of every row its class, and a hash of each of the columns that may tell it apart."""
 
 
-def _groups(rows: Iterator[Record], label: str, texts: Sequence[str], unread: Sequence[str]) -> list[_Group]:
+def _groups(rows: Iterator[Record], label: str, texts: Sequence[str], apart: Sequence[str]) -> list[_Group]:
     """The rows of each text that several have; nothing where they are half of all rows or fewer."""
     by_text: dict[int, _Group] = {}
     n = 0
     for row in rows:
         if not (mark := _mark(row, label)):
             continue
-        own = tuple(hash(str(optional(row, name))) for name in unread)
+        own = tuple(hash(str(optional(row, name))) for name in apart)
         by_text.setdefault(hash(tuple(str(optional(row, name)) for name in texts)), []).append((mark, own))
         n += 1
     groups = [group for group in by_text.values() if len(group) > 1]

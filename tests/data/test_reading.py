@@ -648,11 +648,18 @@ def test_a_row_for_each_option_makes_no_texts_with_classes(tmp_path: Path, rows:
     """Questions were texts that repeat, and their options were not read."""
     text, name, _ = rows[0]
     path = write(tmp_path / "rows.jsonl", rows)
-    with pytest.raises(InputError, match=f"one row an option, it seems: rows of one {text} differ in {name}, which"):
+    with pytest.raises(
+        InputError, match=f"one row an option, it seems: rows of one {text} differ in {name}, which is not"
+    ):
         read_instances(path)
     pairs = ReadingOptions(columns=InstanceColumns(premise_column=text, hypothesis_column=name))
     assert read_instances(path, pairs).instances[0].options == (rows[0][name],)
     assert read_instances(path, ReadingOptions(kind="classes")).kind == "classes"
+
+
+def test_a_row_for_each_option_is_told_where_the_option_is_read_and_not_the_question(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="rows of one question differ in text, question is not read"):
+        read(tmp_path, long_rows("text"))
 
 
 TEXTS_AGAIN: dict[str, Rows] = {
