@@ -141,7 +141,7 @@ class NgramGenerator:
     @cached_property
     def recycled(self) -> frozenset[int]:
         """The keys of all golds."""
-        return frozenset(text_key(context.gold) for context in self.golds)
+        return frozenset(text_key(self.held(context.gold)) for context in self.golds)
 
     @cached_property
     def _folds(self) -> FoldMap:

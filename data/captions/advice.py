@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from swag_af.data.captions.drops import REASONS, is_enclosed
 from swag_af.data.captions.options import ContextRules
+from swag_af.data.errors import several
 from swag_af.data.text.sentences import sentences_of
 from swag_af.data.video import Video
 
@@ -46,6 +47,12 @@ def time_warnings(name: str, videos: Sequence[Video], rules: ContextRules) -> li
     if not timed:
         return []
     lines = []
+    n_partly = sum(0 < sum(one.seconds is not None for one in v.captions) < len(v.captions) for v in videos)
+    if n_partly:
+        lines.append(
+            f"{name}: {several(n_partly, 'video has', 'videos have')} times for some captions only, so their captions "
+            "stay in the order of the file. Give the others times, or leave them out."
+        )
     n_back, n_enclosed = sum(video.n_back for video in videos), sum(is_enclosed(*pair) for pair in timed)
     if n_back > MANY_BACK * len(timed) and not is_by_person:
         lines.append(

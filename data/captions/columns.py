@@ -14,18 +14,22 @@ from typing import Any
 from swag_af.data.captions.options import CaptionColumns
 from swag_af.data.cells.values import integer, optional
 from swag_af.data.cells.whole import with_whole_numbers
+from swag_af.data.cells.words import key_of
 from swag_af.data.errors import InputError
 from swag_af.data.sources import Source
 from swag_af.data.tokens import normalise_blanks
 from swag_af.data.video import Caption, Video
 
 _USUAL = {
-    "video": ("video_id", "vid", "movie", "clip", "id"),
+    "video": ("videoid", "vid", "movie", "clip", "id"),
     "sentence": ("caption", "text", "description", "sentences"),
-    "start": ("start", "start_time", "begin", "begin_time", "start_seconds"),
-    "end": ("end", "end_time", "stop", "stop_time", "end_seconds"),
+    "start": (
+        *("start", "starttime", "begin", "begintime", "startseconds", "startsec", "startms", "starts", "tstart"),
+        *("timestart", "timestamp", "timestamps", "time", "times", "onset"),
+    ),
+    "end": ("end", "endtime", "stop", "stoptime", "endseconds", "endsec", "endms", "ends", "tend", "timeend"),
 }
-"""Common names of these columns in other tables."""
+"""Common names of these columns in other tables, in lower case, without marks."""
 
 _DOTTED_CLOCK = re.compile(r"(\d+)\.(\d+)\.(\d+)\.(\d+)")
 """LSMDC's: `00.01.33.500`."""
@@ -149,9 +153,9 @@ def _near(part: str, name: str, there: Iterable[str]) -> str:
 
 
 def _by_usual_name(part: str, there: Iterable[str]) -> list[str]:
-    """The columns that have a common name of this part, in any case."""
-    by_lower = {column.lower(): column for column in there}
-    return [by_lower[name] for name in _USUAL.get(part, ()) if name in by_lower]
+    """The columns that have a common name of this part, however it is written."""
+    by_key = {key_of(column): column for column in there}
+    return [by_key[name] for name in _USUAL.get(part, ()) if name in by_key]
 
 
 def _seconds_of(

@@ -53,7 +53,7 @@ def unfit_pair(first: Caption, second: Caption, source: str, rules: ContextRules
         return "empty_caption"
     if is_broken(first.text) or is_broken(second.text):
         return "broken_encoding"
-    longest = GAP_OF_SOURCE.get(source) if rules.max_gap_seconds is None else rules.max_gap_seconds
+    longest = GAP_OF_SOURCE.get(source.casefold()) if rules.max_gap_seconds is None else rules.max_gap_seconds
     if longest is not None and gap_seconds(first, second) > longest:
         return "gap"
     if rules.drop_enclosed and is_enclosed(first, second):
@@ -94,8 +94,8 @@ def gap_seconds(first: Caption, second: Caption) -> float:
 
 
 def is_enclosed(first: Caption, second: Caption) -> bool:
-    """Whether `second`, which begins no earlier, ends by the time `first` ends; false when times are not known."""
-    if not first.seconds or not second.seconds:
+    """Whether `second` lies within the time of `first`; false when times are not known."""
+    if not first.seconds or not second.seconds or second.seconds[0] < first.seconds[0]:
         return False
     end, second_end = first.seconds[1], second.seconds[1]
     return end is not None and second_end is not None and second_end <= end
@@ -104,25 +104,27 @@ def is_enclosed(first: Caption, second: Caption) -> bool:
 def with_full_stop(caption: Caption) -> Caption:
     """The caption, with a full stop added when no end mark is there: generation stops only at `. ? !`.
 
-    A stop before closing quotes or brackets goes behind them, and in place of an ellipsis stands a stop. Of several
+    A mark before closing quotes or brackets goes behind them, and in place of an ellipsis stands a stop. Of several
     marks, as `?!`, the first that is no full stop is left; those in a tree stay, which has them too.
     """
     text = caption.text if caption.tree else _MARKS.sub(_one_mark, caption.text)
     if text and text[-1] not in END_MARKS:
         ended = text.rstrip(",;:… ")
         is_ended = ended != "" and ended[-1] in END_MARKS
-        text = ended if is_ended else _STOP_WITHIN.sub(r"\1", ended) + "."
+        within = _MARK_WITHIN.search(ended)
+        moved = f"{ended[: within.start()]}{within[2]}{_one_mark(within)}" if within else f"{ended}."
+        text = ended if is_ended else moved
     return caption if text == caption.text else replace(caption, text=text)
 
 
-_MARKS = re.compile(r"[.!?…]{2,}$")
+_MARKS = re.compile(r"([.!?…]{2,})$")
 
 
 def _one_mark(found: re.Match[str]) -> str:
-    return next((mark for mark in found[0] if mark in "!?"), ".")
+    return next((mark for mark in found[1] if mark in "!?"), ".")
 
 
-_STOP_WITHIN = re.compile(r"[.…]+([\"')\]}”’»]+)$")
+_MARK_WITHIN = re.compile(r"([.!?…]+)([\"')\]}”’»]+)$")
 
 
 def drop_table(n_kept: int, dropped: Sequence[DroppedPair]) -> dict[str, int]:

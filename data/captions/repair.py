@@ -13,8 +13,14 @@ from swag_af.data.tokens import normalise_blanks
 from swag_af.data.video import Caption, Video
 
 _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|[a-z]+\d*);", re.IGNORECASE)
-_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-"""Control characters, soft hyphens, zero-width blanks and joiners, marks of direction and of byte order."""
+_JOINED = "[^\x00-\u052f\u2000-\u200b\u200e-\u206f\u3000\ufeff]"
+"""What joiners stand between in Persian, Hindi and emoji: neither Latin, Greek, Cyrillic, a blank nor a mark."""
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+    f"|(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})"
+)
+"""Control characters, soft hyphens, zero-width blanks, joiners where nothing is joined, marks of direction and of byte
+order."""
 
 
 def mend(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from swag_af.data.text.scripts import FULL_STOPS, OF_A_WORD, OTHER_END, characters_apart
+from swag_af.data.text.surface import is_unseen
 
 _QUOTES = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "。": "."}
@@ -54,7 +55,7 @@ def comparable(text: str) -> str:
     """
     if not text.isascii():
         text = compatible(compatible(text).casefold()).translate(_QUOTES)
-        text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # soft hyphens, zero-width blanks
+        text = "".join(c for c in text if not is_unseen(c))  # soft hyphens, zero-width blanks, selectors of emoji
     parts = text.casefold().replace("`", "'").replace("''", '"').split()
     key = _BESIDE_OTHERS.sub("", " ".join(parts)) if _BETWEEN_DIGITS.search(text) else "".join(parts)
     return key.rstrip(FULL_STOPS) or key

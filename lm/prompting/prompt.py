@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swag_af.data.context import Context, display, phrase
-from swag_af.data.errors import InputError, in_one_line, told
+from swag_af.data.errors import InputError, in_one_line, several, told
 from swag_af.data.files import check_is_file, read_toml
 from swag_af.data.manifests import sha256_json
 from swag_af.data.tokens import one_after_another
@@ -113,10 +113,13 @@ class Prompt:
         known = {"sent1": example.sent1, "start": example.start, "gold": example.gold, "context": context, "n": n}
         template = _compiled(self.template, self.name)[0]
         try:
-            return str(template.render(known)).strip()
+            rendered = str(template.render(known)).strip()
         except Exception as error:  # a template is a program of the user's
             why = f"{type(error).__name__}: {in_one_line(error)}"
             raise InputError(f"{self.name}: template cannot be filled ({why}). Mend it.") from None
+        if not rendered:
+            raise InputError(f"{self.name}: template is empty where it is filled for {several(n, 'ending')}. Mend it.")
+        return rendered
 
 
 @lru_cache
@@ -149,7 +152,11 @@ def load_prompt(name: str) -> Prompt:
             raise InputError(f"--prompt {name}: there are {', '.join(PROMPTS)}, or a TOML file of your own.")
         check_is_file(path)
     prompt = replace(_parsed(read_toml(path), path), name=name if name in PROMPTS else path.name)
-    _compiled(prompt.template, str(path))
+    if not _compiled(prompt.template, str(path))[1] & {"sent1", "start", "context", "gold"}:
+        raise InputError(
+            f"{path}: template names no context, so that all would be asked the same. Write {{{{ context }}}}, or "
+            "{{ sent1 }} and {{ start }}, into it."
+        )
     return prompt
 
 
@@ -162,7 +169,8 @@ def _parsed(table: Mapping[str, Any], path: Path) -> Prompt:
     try:
         prompt = msgspec.convert(dict(table), Prompt, strict=True)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {error}. `task` and `template` are needed; see docs/GENERATORS.md.") from None
+        needed = "" if {"task", "template"} <= table.keys() else "`task` and `template` are needed; "
+        raise InputError(f"{path}: {error}. Mend it; {needed}see docs/GENERATORS.md.") from None
     unknown = set(table) - {"task", "template", "system", "way", "ends", "examples"}
     if unknown:
         raise InputError(f"{path}: a prompt has no {told(min(unknown))}. Take it out.")

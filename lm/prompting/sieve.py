@@ -10,7 +10,7 @@ from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import END_MARKS, characters_apart, tokenize_any
 from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.surface import is_finished
-from swag_af.data.text.wording import comparable, is_readable
+from swag_af.data.text.wording import comparable, is_readable, marked_words
 from swag_af.data.tokens import normalise_blanks
 from swag_af.lm.prompting.marks import unwrapped, without_label, wrapping_of
 
@@ -100,6 +100,7 @@ class Sieve:
         """Marks that stay around endings, as they stand around gold: without them gold would be told by its quotes."""
         self._gold = self._key(self._held(self.context.gold))
         self._gold_words = _words(self.context.gold)
+        self._gold_marked = marked_words(self._held(self.context.gold))
         self._is_labelled = without_label(self.context.gold) != self.context.gold.strip()
         self._before = comparable(phrase(self.context))
         self._known = {self._key(self._held(ending)) for ending in self.endings}
@@ -161,11 +162,15 @@ class Sieve:
             "several_sentences": self.ends == "sentence" and len(sentences_of(ending)) > 1,
             "too_short": n_tokens < self.min_tokens,
             "too_long": n_tokens > self.max_tokens,
-            "equal_to_gold": key == self._gold,
+            "equal_to_gold": key == self._gold or self._says_gold(held),
             HOLDS_GOLD: self._holds_gold(ending),
             "repeated": key in self._known,
         }
         return next((reason for reason, is_so in tests.items() if is_so), "")
+
+    def _says_gold(self, held: str) -> bool:
+        """Whether a text has the words of gold in its order, whatever marks stand between and around them."""
+        return bool(self._gold_marked) and marked_words(held) == self._gold_marked
 
     def _holds_gold(self, ending: str) -> bool:
         gold = self._gold_words

@@ -130,7 +130,7 @@ def generator_lines(manifest: Mapping[str, Any]) -> list[str]:
     if prompt := record.get("prompt"):
         gold = "is shown the right ending" if prompt["shows_gold"] else "is not shown the right ending"
         name = f"`{prompt['name']}`, " if prompt.get("name") else ""
-        lines.append(f"Prompt: {name}{prompt['task']} The model {gold}. SHA-256 {prompt['sha256'][:12]}.")
+        lines.append(f"Prompt: {name}{prompt['task'].rstrip('. ')}. The model {gold}. SHA-256 {prompt['sha256'][:12]}.")
     return lines
 
 

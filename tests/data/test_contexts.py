@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from conftest import make_contexts_of
 
+from swag_af.data.captions.advice import time_warnings
 from swag_af.data.captions.context_set import (
     drop_report_path_of,
     dropped_path_of,
@@ -22,7 +23,7 @@ from swag_af.data.captions.context_set import (
     write_contexts,
 )
 from swag_af.data.captions.contexts import make_contexts
-from swag_af.data.captions.drops import REASONS, drop_table, with_full_stop
+from swag_af.data.captions.drops import REASONS, drop_table, is_enclosed, with_full_stop
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import FormatError, InputError
@@ -121,6 +122,7 @@ def test_other_languages_are_kept_when_asked_for() -> None:
     [
         ("tests", None, True),
         ("lsmdc", None, False),
+        ("LSMDC", None, False),
         ("lsmdc", 50.0, True),
         ("lsmdc", 30.0, True),
         ("tests", 25.0, False),
@@ -242,7 +244,8 @@ def test_of_several_marks_at_the_end_one_is_left() -> None:
     [
         ('He says "come in now."', 'He says "come in now".'),
         ("He takes the bread\u2026", "He takes the bread."),
-        ('She asks who he is?"', 'She asks who he is?".'),
+        ('She asks who he is?"', 'She asks who he is"?'),
+        ("He shouts (stop!!)", "He shouts (stop)!"),
         ("He leaves (by the door.)", "He leaves (by the door)."),
         ('The sign says "open"', 'The sign says "open".'),
     ],
@@ -439,3 +442,12 @@ def test_a_manifest_of_a_newer_format_is_refused(contexts_file: Path) -> None:
     manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 2'))
     with pytest.raises(FormatError, match="format 2"):
         read_contexts_manifest(contexts_file)
+
+
+def test_videos_with_some_times_only_are_told_and_not_enclosed_by_what_comes_later() -> None:
+    """The file's order stood without a word, and what begins before was said to lie within."""
+    captions = (Caption(FIRST, (200.0, 300.0)), Caption(SECOND, (0.0, 5.0)), Caption(FIRST))
+    assert not is_enclosed(*captions[:2])
+    assert is_enclosed(captions[0], Caption(SECOND, (250.0, 300.0)))
+    (line,) = time_warnings("a.jsonl", [Video("v", "a", captions)], ContextRules(drop_enclosed=True))
+    assert line.startswith("a.jsonl: 1 video has times for some captions only, so their captions stay in the order")

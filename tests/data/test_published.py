@@ -181,6 +181,9 @@ def test_what_is_no_time_is_refused(value: object) -> None:
 MENDED = [
     ("The man &amp; the dog&#39;s toy.", "The man & the dog's toy."),
     ("A \u200bcaf\u00ad\u00e9.\ufeff", "A café."),
+    ("A \U0001f468\u200d\U0001f469 and \U0001f3c3\u200d\u2640\ufe0f.",) * 2,
+    ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645.",) * 2,
+    ("A\u200d caf\u200c\u00e9 \U0001f3c3\u200d.", "A caf\u00e9 \U0001f3c3."),
     ("The cafÃ© is open.", "The café is open."),
     ("Itâ€™s a dog.", "It’s a dog."),
     ("A&B; AT&T &nosuch; stay.", "A&B; AT&T &nosuch; stay."),

@@ -362,6 +362,15 @@ def test_times_under_a_usual_name_are_read_or_refused(tmp_path: Path, kind: str)
     assert texts(read_videos(path, columns=CaptionColumns(start_column=""))) == {"a": ["late", "early"]}
 
 
+@pytest.mark.parametrize("name", ["startTime", "start_sec", "timestamp", "t_start", "Onset", "time"])
+def test_times_under_other_usual_names_are_told(name: str, tmp_path: Path) -> None:
+    """Captions stood in the order of the file, and made pairs the wrong way round."""
+    path = written(tmp_path, "mine.csv", f"video,{name},sentence\na,9,Late.\na,1,Early.\n")
+    with pytest.raises(InputError, match=rf"'{name}' is not read .name it with --start-column {name},"):
+        read_videos(path)
+    assert texts(read_videos(path, columns=CaptionColumns(start_column=name))) == {"a": ["Early.", "Late."]}
+
+
 def test_a_usual_name_that_holds_something_else_is_no_time(tmp_path: Path) -> None:
     path = written(tmp_path, "mine.csv", "video,Begin\na,A.\na,B.\n")
     with pytest.raises(InputError, match=r"'Begin' is not read .name it with --start-column Begin,"):

@@ -146,3 +146,10 @@ def test_sentences_of_other_scripts(text: str, sentences: list[str]) -> None:
 
 def test_a_text_without_a_visible_character_has_no_key() -> None:
     assert [text_key(text) for text in ("", " \t", "\u200b")] == [0, 0, 0]
+
+
+def test_selectors_of_emoji_make_no_other_words() -> None:
+    """Equal sentences were in two folds, and golds with one were drawn as wrong endings."""
+    for plain, selected in (("gives a ❤.", "gives a ❤️."), ("☺", "☺️"), ("ab", "a\u034fb")):
+        assert comparable(plain) == comparable(selected)
+        assert text_key(plain) == text_key(selected)

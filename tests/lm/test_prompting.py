@@ -40,6 +40,8 @@ def test_examples_are_turns_and_answers_are_json() -> None:
         ('task = "a"', "template"),
         ('task = "a"\ntemplate = "{{ label }}"', "knows no label"),
         ('task = "a"\ntemplate = "{{ context"', "Jinja"),
+        ('task = "a"\ntemplate = "Write {{ n }} endings."', "template names no context, so that all would be asked"),
+        ('task = "a"\ntemplate = "{{ context }}"\nexamples = [{endings = "b"}]', r"Expected .*`\. Mend it; see docs"),
         ('task = "a"\ntemplate = "a"\nway = "maybe"', "way is 'maybe'. There are continue, list"),
         ('task = "a"\ntemplate = "a"\nexamples = [{sent1 = "b"}]', "example 1 has no endings"),
         ('task = "a"\ntemplate = "a"\ncolour = 1', "colour"),
@@ -50,6 +52,14 @@ def test_a_prompt_that_is_none_is_told_in_one_line(tmp_path: Path, text: str, fa
     path.write_text(text)
     with pytest.raises(InputError, match=fault):
         load_prompt(str(path))
+
+
+def test_a_template_that_is_empty_where_it_is_filled_is_told() -> None:
+    """An empty question was sent, and paid for."""
+    prompt = Prompt("t", "{% if n > 4 %}{{ context }}{% endif %}", name="mine.toml")
+    assert prompt.asked(CONTEXT, 5)
+    with pytest.raises(InputError, match=r"mine\.toml: template is empty where it is filled for 2 endings"):
+        prompt.asked(CONTEXT, 2)
 
 
 @pytest.mark.parametrize("template", ["{{ ''.__class__.__mro__ }}", "{{ context.a.b }}", "{{ n / 0 }}"])
@@ -119,6 +129,8 @@ def test_lists_are_found_in_whatever_is_around_them(text: str) -> None:
         ("never begins to play it at all.", "holds_gold"),
         ("Wrong answer: begins to play it.", "equal_to_gold"),
         ("begins to play it (incorrect).", "equal_to_gold"),
+        ("begins, to play it!", "equal_to_gold"),
+        ("(begins) to-play it?", "equal_to_gold"),
         ("begins to play its song.", ""),
     ],
 )
@@ -160,7 +172,7 @@ def test_lengths_and_words_are_those_that_the_pool_will_hold() -> None:
     normal, as_given = (Sieve(CONTEXT, 4, 4, 5, "text", normalise=one) for one in (True, False))
     texts = ("plays a song", "plays a slow song now", "sells it \u2013 all", "sells it - all", "begins -- to play it")
     assert [normal.add(text) for text in texts] == ["", "too_long", "", "repeated", "too_long"]
-    assert [as_given.add(text) for text in texts] == ["too_short", "", "", "", ""]
+    assert [as_given.add(text) for text in texts] == ["too_short", "", "", "", "equal_to_gold"]
     sieve = Sieve(Context("A.", "he", "sits \u2014 down."), 4, 1, 9, "text", normalise=True)
     assert sieve.add("sits - down") == "equal_to_gold"
 
@@ -301,7 +313,6 @@ def test_what_a_model_says_of_an_answer_is_no_part_of_it(text: str, found: str) 
         ("a + b", "b - a + b", True),
         ("a + b + c", "a - b - c - d", False),
         ("a dog", "not a dog", False),
-        ("it is red.", "it is red!", False),
         ("走下山。", "他不走下山。", True),
     ],
 )
