@@ -195,7 +195,7 @@ def _generate(setting: Setting, part: int, variant: str) -> Command:
     features = "lazy" if variant == MANY else size.features
     what = ("--n-negatives", str(size.n_candidates - 1), "--features", features, *reuse)
     words = ("generate", "contexts.jsonl", "--lms", models_of(variant), "--out", out, *which, *what)
-    seconds = 3.0 if features == "full" else 0.9  # a context of 1,024 candidates by 256 units
+    seconds = FULL_FEATURES if features == "full" else LAZY_FEATURES
     return Command(words, seconds * n * size.n_candidates / 1024 * _hidden(size, variant) / 256)
 
 
@@ -283,7 +283,16 @@ def _filter(pool: str, out: str, size: Size, arm: Arm, seed: int, n: int) -> Com
     phases = parse_schedule(size.schedule(arm))
     share = 0.25 if "fixed" in arm.flags else 1.0  # of a fit from scratch, about
     seconds = share * sum(count * seconds_of_fit(name, n) for name, count in phases)
+    if size.features == "lazy" and arm.begins_as == arm.name:  # others find most features there
+        seconds += _ASKED * (FULL_FEATURES - LAZY_FEATURES) * n * size.n_candidates / 1024
     return Command((*words, *arm.flags), seconds, run=out)
+
+
+FULL_FEATURES, LAZY_FEATURES = 3.0, 0.9
+"""CPU seconds of a context of 1,024 candidates by 256 units, with all features and with those that a draw gives."""
+_ASKED = 0.2
+"""Of the candidates of a pool, whose other features the first run on it asks for (100 iterations of the MLP, 2,000
+contexts x 1,024: 0.198)."""
 
 
 def seconds_of_fit(name: str, n: int) -> float:
