@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from shlex import quote
 from typing import Any
 
 from swag_af.data.captions.options import CaptionColumns
@@ -132,12 +133,18 @@ def _check_columns(source: Source, names: Mapping[str, str], there: Iterable[str
     if faults:
         raise InputError(
             f"{source.path}: {'; '.join(faults)}. It was read as {source.format} and has "
-            f"{', '.join(map(repr, there))}.{_hint(there)}"
+            f"{', '.join(map(repr, there))}.{_hint(source, there)}"
         )
 
 
-def _hint(there: Iterable[str]) -> str:
-    """Advice for a table that does not contain captions at all."""
+def _hint(source: Source, there: Iterable[str]) -> str:
+    """Advice for a table that does not contain captions at all, or has them in lists, a video a name."""
+    first = next((row for _, row in source.read(list(there))), {})
+    if first and all(isinstance(value, list) and value and isinstance(value[0], dict) for value in first.values()):
+        return (
+            " If these names are videos, write a line for each caption: "
+            f"jq -c 'to_entries[] | {{video: .key}} + .value[]' {quote(str(source.path))} > captions.jsonl"
+        )
     if {"sent1", "gold"} <= set(there):
         return " These are contexts already: `swag-af generate` takes them."
     if {"endings", "ending0", "negatives"} & set(there):

@@ -371,6 +371,15 @@ def test_times_under_other_usual_names_are_told(name: str, tmp_path: Path) -> No
     assert texts(read_videos(path, columns=CaptionColumns(start_column=name))) == {"a": ["Early.", "Late."]}
 
 
+def test_lists_of_captions_under_the_names_of_videos_are_told_with_what_makes_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "by video.json"
+    path.write_text(
+        '{"v1": [{"start": 0, "sentence": "A."}, {"start": 5, "sentence": "B."}], "v2": [{"sentence": "C."}]}'
+    )
+    with pytest.raises(InputError, match=r"If these names are videos, write a line for each caption: jq .*by video"):
+        read_videos(path)
+
+
 def test_a_usual_name_that_holds_something_else_is_no_time(tmp_path: Path) -> None:
     path = written(tmp_path, "mine.csv", "video,Begin\na,A.\na,B.\n")
     with pytest.raises(InputError, match=r"'Begin' is not read .name it with --start-column Begin,"):
