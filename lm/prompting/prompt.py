@@ -117,7 +117,7 @@ class Prompt:
         except Exception as error:  # a template is a program of the user's
             why = f"{type(error).__name__}: {in_one_line(error)}"
             raise InputError(f"{self.name}: template cannot be filled ({why}). Mend it.") from None
-        if not rendered:
+        if not rendered and context.strip():  # of an empty context the generators leave out the row
             raise InputError(f"{self.name}: template is empty where it is filled for {several(n, 'ending')}. Mend it.")
         return rendered
 
