@@ -129,9 +129,9 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
 
 
 def _unbegin(out: Path) -> None:
-    """Take away the folder that was begun for work that could not be begun; nothing where any of it is done."""
-    left = [path for path in (out / SHARDS).rglob("*") if path.is_file() and path.suffix != ".lock"]
-    if not left:
+    """Take away the folder that was begun for work that could not be begun; nothing where any of it is done, or where
+    another process has its lock there."""
+    if not any(path.is_file() for path in (out / SHARDS).rglob("*")):
         remove(out / MANIFEST)
         remove(out / SHARDS)
 

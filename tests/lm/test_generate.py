@@ -785,6 +785,17 @@ def test_work_that_cannot_begin_leaves_no_folder_begun(contexts_path, lms, tmp_p
         with pytest.raises(InputError, match="no cluster answers"):
             generate(options)
         assert not [*options.out.rglob("*.json")]
+
+    def refuse_beside_another(*given, **named):
+        (options.out / "shards" / ".2-of-2.lock").touch()
+        refuse()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("swag_af.lm.verb.run_blocks", refuse_beside_another)
+        with pytest.raises(InputError, match="no cluster answers"):
+            make_shards(replace(options, shard="1/2"))
+        assert (options.out / "manifest.json").exists()
+        shutil.rmtree(options.out)
     make_shards(replace(options, n_negatives=4, shard="1/2"))
     with monkeypatch.context() as patch:
         patch.setattr("swag_af.lm.verb.run_blocks", refuse)
