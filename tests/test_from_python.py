@@ -32,6 +32,11 @@ from swag_af.data.instances.grouping import group
 N = 12
 
 
+def untyped(value: object) -> Any:
+    """A value of a wrong type, or of one that is taken as meant, as a script without types hands it over."""
+    return value
+
+
 class Mine:
     """A model of texts, as a class."""
 
@@ -72,16 +77,16 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "two texts of a class": (lambda: classes(("a b", "c d")), "'0' has 2 options, where the one text"),
     "options that are numbers": (lambda: choices(options=(1, 2, 3, 4)), "has 1 among its texts"),
     "no context": (lambda: choices(context=None), "has None among its texts"),
-    "what is no instance": (lambda: Instances(({"id": "1"},), "choices"), "a dict among the instances"),  # type: ignore[arg-type]
+    "what is no instance": (lambda: Instances(untyped(({"id": "1"},)), "choices"), "a dict among the instances"),
     "no such kind": (lambda: replace(questions(N), kind="chices"), "kind 'chices', where one of choices, classes"),
     "rows that there are not": (lambda: questions(N).take([N]), f"rows [{N}]: numbers from 0 to {N - 1}"),
     "a mask of others": (lambda: questions(N).take(np.ones(3, bool)), f"a mask of shape (3,), where ({N},)"),
     "texts of some rows": (lambda: pool().texts(np.zeros((3, 2), np.int64)), f"of shape (3, 2), where ({N}, A) is"),
     "texts of more rows": (lambda: pool().texts(np.zeros((N + 1, 2), np.int64)), f"where ({N}, A) is due"),
-    "a row by its name": (lambda: pool().text("0", 0), "row '0': a whole number is due"),  # type: ignore[arg-type]
+    "a row by its name": (lambda: pool().text(untyped("0"), 0), "row '0': a whole number is due"),
     "nowhere to save": (lambda: pool().save(""), "path: '', where the path of a folder is due"),
     "normalise in words": (
-        lambda: CandidatePool.from_texts(make_contexts_of(1, n_videos=1), [["a b."]], normalise="no"),  # type: ignore[arg-type]
+        lambda: CandidatePool.from_texts(make_contexts_of(1, n_videos=1), [["a b."]], normalise=untyped("no")),
         "normalise: a str, where bool is due",
     ),
     "features without names": (
@@ -90,24 +95,30 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "feature_names 'abc': a list of names is due",
     ),
-    "an iteration in words": (lambda: run().assignment("1"), "iteration '1': a whole number is due"),  # type: ignore[arg-type]
-    "the accuracy of none": (lambda: run().accuracy(None), "iteration None: a whole number is due"),  # type: ignore[arg-type]
+    "an iteration in words": (lambda: run().assignment(untyped("1")), "iteration '1': a whole number is due"),
+    "the accuracy of none": (lambda: run().accuracy(untyped(None)), "iteration None: a whole number is due"),
     "groups that are none": (
         lambda: swag_af.scores_of(questions(N), [0] * N, groups=np.full(N, np.nan)),
         "groups: float64 (12,), where a number or a name is due",
     ),
-    "parts without a kind": (lambda: swag_af.scores_of(questions(N), [0] * N, parts=["a"] * N), "parts: a list"),  # type: ignore[arg-type]
+    "parts without a kind": (
+        lambda: swag_af.scores_of(questions(N), [0] * N, parts=untyped(["a"] * N)),
+        "parts: a list",
+    ),
     "golds that are texts": (
         lambda: swag_af.make_generator("ngram", golds=["a"]),
         "golds: a str, where Context is due",
     ),
-    "a class for a model": (lambda: swag_af.probe(questions(N), "options", Mine), "model Mine: this is a class"),  # type: ignore[arg-type]
+    "a class for a model": (
+        lambda: swag_af.probe(questions(N), "options", untyped(Mine)),
+        "model Mine: this is a class",
+    ),
     "a model that is not": (lambda: swag_af.probe(questions(N), "options", "tfid"), "Did you mean tfidf"),
     "a model of datasets": (
         lambda: swag_af.audit_pool(pool(), np.tile([0, 1], (N, 1)), ["tfidf"]),
         "this model reads datasets, not runs",
     ),
-    "audits of two runs": (lambda: swag_af.audit_of_run(AuditOptions(("a", "b"))), "2 folders"),  # type: ignore[arg-type]
+    "audits of two runs": (lambda: swag_af.audit_of_run(AuditOptions(untyped(("a", "b")))), "2 folders"),
     "a gate of a run": (
         lambda: swag_af.audit_of_run(AuditOptions((Path("run"),), gate=Path("g.toml"), out=Path("o"))),
         "--out, --gate: of a dataset",
@@ -118,7 +129,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "swag_af.sweep(options)",
     ),
-    "percentages that are lists": (lambda: CountCheckOptions(([1],), 5), "--percentages ([1],): a list is due, a text"),  # type: ignore[arg-type]
+    "percentages that are lists": (
+        lambda: CountCheckOptions(untyped(([1],)), 5),
+        "--percentages ([1],): a list is due, a text",
+    ),
     "a dry run of refine": (
         lambda: swag_af.refine(RefineOptions((Path("d.jsonl"),), judge="ngrams", dry_run=True)),
         "swag_af.refining.verb.costs(options)",
@@ -156,14 +170,14 @@ def test_functions_that_errors_name_are_there() -> None:
 def test_one_percentage_may_stand_alone_and_be_a_number() -> None:
     assert swag_af.counts(41, 760) == swag_af.counts(["41"], 760)
     assert swag_af.counts(np.float64(41.5), 760) == swag_af.counts("41.5", 760)
-    assert CountCheckOptions((41.5,), 760).percentages == ("41.5",)  # type: ignore[arg-type]
+    assert CountCheckOptions(untyped((41.5,)), 760).percentages == ("41.5",)
 
 
 def test_parts_may_be_called_tiers_and_groups_be_those_of_the_dataset() -> None:
     """Other tiers than those of an audit, and what `group` returns, ended in a traceback."""
     data = questions(N)
     parts = {"tier": ["low"] * 5 + ["high"] * (N - 5)}
-    score = swag_af.scores_of(data, data.answers, groups=group(data), parts=parts)  # type: ignore[arg-type]
+    score = swag_af.scores_of(data, data.answers, groups=group(data), parts=parts)
     assert score.figures == swag_af.scores_of(data, data.answers).figures
     assert [one.part for one in score.parts][-2:] == ["tier: high", "tier: low"]
     assert score.figure("accuracy", "tier: low").n == 5
@@ -180,7 +194,7 @@ def test_a_mask_takes_the_rows_where_it_is_true() -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    made = Checks(n_folds=np.int64(3), seeds=(np.int64(1),))  # type: ignore[arg-type]
+    made = Checks(n_folds=untyped(np.int64(3)), seeds=(untyped(np.int64(1)),))
     assert (made.n_folds, made.seeds) == (3, (1,))
 
 

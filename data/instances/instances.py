@@ -234,11 +234,13 @@ class Instances:
     def take(self, rows: Sequence[int] | np.ndarray) -> "Instances":
         """The set of the instances `rows` alone: numbers (n,) from 0, or a mask (N,). InputError for others."""
         chosen = np.asarray(rows)
-        numbers = (np.flatnonzero(chosen) if chosen.dtype == bool else chosen).tolist()
-        if chosen.dtype == bool and chosen.shape != (len(self),):
-            raise InputError(f"rows: a mask of shape {chosen.shape}, where ({len(self)},) is due.")
-        are_numbers = not chosen.size or (chosen.ndim == 1 and chosen.dtype.kind in "iub")
-        if not are_numbers or not 0 <= min(numbers, default=0) <= max(numbers, default=0) < len(self):
+        if chosen.dtype == bool:
+            if chosen.shape != (len(self),):
+                raise InputError(f"rows: a mask of shape {chosen.shape}, where ({len(self)},) is due.")
+            chosen = np.flatnonzero(chosen)
+        are_numbers = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not chosen.size)
+        numbers = chosen.tolist() if are_numbers else [-1]
+        if not 0 <= min(numbers, default=0) <= max(numbers, default=0) < len(self):
             raise InputError(f"rows {told(rows)}: numbers from 0 to {len(self) - 1:,}, or a mask, are due.")
         before = None if self.unmasked is None else tuple(self.unmasked[row] for row in numbers)
         return replace(self, instances=tuple(self.instances[row] for row in numbers), unmasked=before)

@@ -59,7 +59,7 @@ def parts_from_texts(
     return with_feature_names(manifest, maker.feature_names), tagged(vocabulary, named), shards
 
 
-def is_name(given: object) -> bool:
+def _is_name(given: object) -> bool:
     """Whether it is a text with something in it."""
     return isinstance(given, str) and bool(given.strip())
 
@@ -94,7 +94,7 @@ def _check_given(
         raise InputError(f"features: {len(features)} arrays for {len(contexts)} rows. Give one a row.")
     if feature_names is not None and features is None:
         raise InputError("feature_names are given without features. Give both, or neither.")
-    if feature_names is not None and not (_is_listed(feature_names) and all(map(is_name, feature_names))):
+    if feature_names is not None and not (_is_listed(feature_names) and all(map(_is_name, feature_names))):
         raise InputError(f"feature_names {told(feature_names)}: a list of names is due, one a column.")
     if feature_names is not None and len(set(feature_names)) != len(feature_names):
         raise InputError(f"feature_names: {', '.join(feature_names)} has a name twice. Give every column its own.")

@@ -42,11 +42,11 @@ class Score:
         UnknownNameError where there is none."""
         found = {(one.name, one.part): one for one in (*self.figures, *self.parts, *self.groups)}
         if (name, part) not in found:
-            of = f" of {part}" if part else ""
-            known = (
-                ", ".join(one for n, one in found if n == name) if part else ", ".join(n for n, one in found if not one)
-            )
-            raise UnknownNameError(f"{name}{of}: not among the {'parts' if part else 'figures'}, {known or 'none'}.")
+            if part:
+                parts = ", ".join(other for one, other in found if one == name)
+                raise UnknownNameError(f"{name} of {part}: not among the parts, {parts or 'none'}.")
+            figures = ", ".join(one for one, other in found if not other)
+            raise UnknownNameError(f"{name}: not among the figures, {figures}.")
         return found[name, part]
 
 
