@@ -27,6 +27,12 @@ class Context:
     "cup"]}`. Nothing here opens them."""
 
     @property
+    def named_video(self) -> str:
+        """The video, or group, that somebody named; empty where it has its name from the context's own id, or from the
+        number of a line, which other files have for others."""
+        return "" if self.video == self.id or _MADE_UP.fullmatch(self.video) else self.video
+
+    @property
     def sentences(self) -> tuple[str, str]:
         """The first sentence, and the whole second one with its gold ending."""
         return self.sent1, f"{self.start} {self.gold}"
@@ -34,6 +40,10 @@ class Context:
     def record(self) -> dict[str, Any]:
         """For JSON and for hashes: every field, but `media` only where there is some."""
         return {name: value for name, value in asdict(self).items() if value or name != "media"}
+
+
+_MADE_UP = re.compile(r"(?:row|line)-\d+")
+"""What contexts and videos are called that came without a name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,10 @@ def constructor_fault(make: Callable[[], object]) -> str | None:
     """What is wrong with a constructor that is to store settings and do nothing else; None if nothing is."""
     before = _global_numbers()
     one, two = make(), make()
-    if not np.array_equal(before, _global_numbers()):
+    if not _same(before, _global_numbers()):
         return "constructing it draws from numpy's global generator"
-    differing = [name for name in vars(one) | vars(two) if not _same(vars(one).get(name), vars(two).get(name))]
+    first, second = _attributes(one), _attributes(two)
+    differing = [name for name in first | second if not _same(first.get(name), second.get(name))]
     if differing:
         return f"two constructions differ in {', '.join(differing)}"
     return f"it has {fault}" if (fault := name_fault(one)) else None
@@ -85,15 +86,25 @@ def as_sentence(
         raise broken(sentences, number, thing, str(error).removesuffix(f" {advice}").strip(".")) from error
 
 
-def _global_numbers() -> np.ndarray:
-    state = np.random.get_state(legacy=False)  # noqa: NPY002  # the global generator is what is looked at
-    numbers: np.ndarray = state["state"]["key"]
-    return numbers.copy()
+def _global_numbers() -> dict[str, Any]:
+    """The state of numpy's global generator: its numbers, and how many of them are used up."""
+    return copy.deepcopy(np.random.get_state(legacy=False))  # noqa: NPY002  # it is what is looked at
+
+
+def _attributes(made: object) -> dict[str, Any]:
+    """What a thing keeps by name, in slots too."""
+    slots = [getattr(kind, "__slots__", ()) for kind in type(made).__mro__]
+    names = [name for one in slots for name in ((one,) if isinstance(one, str) else one)]
+    return {name: getattr(made, name) for name in names if hasattr(made, name)} | getattr(made, "__dict__", {})
 
 
 def _same(one: Any, two: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
         return np.array_equal(one, two)
+    if type(one) is type(two) and isinstance(one, list | tuple):
+        return len(one) == len(two) and all(map(_same, one, two))
+    if type(one) is type(two) and isinstance(one, dict):
+        return one.keys() == two.keys() and all(_same(one[key], two[key]) for key in one)
     if type(one) is type(two) and type(one).__eq__ is object.__eq__:
         return True  # such objects, a scikit-learn estimator say, know their identity alone
     equal = one == two

@@ -83,12 +83,13 @@ class FoldMap:
 
         None: no model has read it. One: that fold's model has not read it. More: every model has. The second sentence
         begins where the first one ends, whichever field that is in, or where start and ending do: a first sentence need
-        have no mark at its end. Where it is several sentences, each counts.
+        have no mark at its end. Where it is several sentences, each counts. A video counts that somebody named.
         """
         second = context.sentences[1]
         keys = {*_keys(f"{open_end(context.sent1)} {second}"), *_keys(second)}
         known = {fold for key in keys for fold in self.sentences.get(key, ())}
-        return tuple(sorted(known | ({self.videos[context.video]} if context.video in self.videos else set())))
+        video = context.named_video
+        return tuple(sorted(known | ({self.videos[video]} if video in self.videos else set())))
 
     def has_read(self, context: Context) -> bool:
         """Whether the model of the context's own `fold` has learnt its video or its second sentence."""

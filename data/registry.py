@@ -289,14 +289,14 @@ def _kinds_of(factory: Callable[..., Any]) -> dict[str, Any]:
     import."""
     try:
         parameters = inspect.signature(factory, eval_str=True).parameters
-    except NameError:
+    except Exception:  # whatever somebody's annotation raises
         parameters = inspect.signature(factory).parameters
     here = dict(vars(sys.modules[factory.__module__]))
     kinds: dict[str, Any] = {}
     for name, parameter in parameters.items():
         kind = parameter.annotation
         if isinstance(kind, str):
-            with suppress(NameError):
+            with suppress(Exception):
                 kind = eval(kind, here)
         kinds[name] = str if kind is inspect.Parameter.empty or isinstance(kind, str) else kind
     return kinds
@@ -318,4 +318,5 @@ def _named_pieces(inside: str) -> list[str]:
 
 
 def _is_required(factory: Callable[..., Any], parameter: str) -> bool:
-    return inspect.signature(factory).parameters[parameter].default is inspect.Parameter.empty
+    found = inspect.signature(factory).parameters.get(parameter)
+    return found is not None and found.default is inspect.Parameter.empty

@@ -294,7 +294,7 @@ def read_csv(
             return
         except csv.Error as error:
             raise InputError(
-                f"{path}: line {first + reader.line_num + 1} is not readable as UTF-8 CSV ({error}). Mend it."
+                f"{path}: line {first + reader.line_num} is not readable as UTF-8 CSV ({error}). Mend it."
             ) from None
         if row:
             yield first + reader.line_num, row

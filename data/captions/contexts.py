@@ -79,7 +79,7 @@ def _split(splitter: Splitter | Splitting, batches: Sequence[Captions]) -> Abstr
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two consecutive captions, each ending in a full stop, and what is known about them before the split."""
+    """Two consecutive captions as they were read, and what is known about them before the split."""
 
     video: Video
     number: int

@@ -123,7 +123,7 @@ def merge_videos(sources: list[list[Video]]) -> list[Video]:
 
 
 def caption_rows(videos: list[Video]) -> list[dict[str, Any]]:
-    """The JSON-lines rows that `read_videos` reads back as the same videos."""
+    """The JSON-lines rows that `read_videos` reads back as the same videos, each of one annotator."""
     return [
         {"video": video.id, "source": video.source, "sentence": caption.text}
         | ({"start_time": caption.seconds[0], "end_time": caption.seconds[1]} if caption.seconds else {})

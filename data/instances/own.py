@@ -1,6 +1,6 @@
 """Our own pools and runs as questions: gold is stored first, so the order of the options is drawn."""
 
-import re
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -60,7 +60,7 @@ def group_names(pools: Sequence[CandidatePool]) -> list[list[str]]:
 
     Groups of two pools are one where they have a video in common, or a row that is the same.
     """
-    same = [_video(context) or context for pool in pools for context in pool.contexts]
+    same = [context.named_video or context for pool in pools for context in pool.contexts]
     first = np.cumsum([0, *(int(pool.groups.max()) + 1 for pool in pools)])
     groups = np.concatenate([start + pool.groups for start, pool in zip(first[:-1].tolist(), pools, strict=True)])
     met: dict[str | Context, int] = {}
@@ -73,16 +73,6 @@ def group_names(pools: Sequence[CandidatePool]) -> list[list[str]]:
     return [list(islice(named, len(pool))) for pool in pools]
 
 
-_MADE_UP = re.compile(r"(?:row|line)-\d+")
-"""What contexts and videos are called that came without a name: another pool has the same names for others."""
-
-
-def _video(context: Context) -> str:
-    """The video of a context; empty where it has none but itself."""
-    is_none = context.video == context.id or _MADE_UP.fullmatch(context.video)
-    return "" if is_none else context.video
-
-
 def questions_of(own: Own, groups: Sequence[str]) -> Iterator[Found]:
     """The questions of a pool or a run, whose rows are in `groups`."""
     rows = zip(own.pool.contexts, groups, own.texts, strict=True)
@@ -92,4 +82,5 @@ def questions_of(own: Own, groups: Sequence[str]) -> Iterator[Found]:
 
 def _question(context: Context, group: str, texts: Sequence[str], where: str) -> Found:
     options, gold = drawn_order(texts)
-    return Found(context.id, context.sent1, options, gold, context.start, group, "", where)
+    media = json.dumps(context.media, sort_keys=True, ensure_ascii=False) if context.media else ""
+    return Found(context.id, context.sent1, options, gold, context.start, group, "", where, media)

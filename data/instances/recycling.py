@@ -11,7 +11,7 @@ import numpy as np
 
 from swag_af.data.instances.instances import Instances
 from swag_af.data.splits import join_by_text
-from swag_af.data.text.wording import text_key
+from swag_af.data.text.wording import option_key
 
 MOST_RECYCLED = 0.35
 """Questions joined by such texts may be this share of all, as in a matching of three folds: two thirds are left to fit
@@ -29,7 +29,7 @@ class Recycled:
     rows: np.ndarray
     """(t,) the question of each option that is right in one question and wrong in another ..."""
     keys: np.ndarray
-    """(t,) ... and its text, as `text_key` has it."""
+    """(t,) ... and its text, as `option_key` has it."""
     shared_rows: np.ndarray
     """(s,) the question of each option that stands in several questions, right or wrong, ..."""
     shared_keys: np.ndarray
@@ -108,7 +108,7 @@ def recycled(instances: Instances) -> Recycled:
     if instances.kind == "classes":
         none = np.zeros(0, np.int64)
         return Recycled(none, none, none, none, none, none, none)
-    key_of = cache(text_key)
+    key_of = cache(option_key)
     keys = np.array([key_of(text) for text in instances.texts.options], np.int64)  # (M,)
     rows, is_gold = instances.texts.rows, instances.is_gold
     both = np.intersect1d(keys[is_gold], keys[~is_gold])

@@ -28,7 +28,7 @@ from swag_af.data.text.lengths import LengthHits
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart, tokenize_any
 from swag_af.data.text.surface import SurfaceCounts
-from swag_af.data.text.wording import comparable, text_key
+from swag_af.data.text.wording import comparable, option_key
 from swag_af.data.tokens import has_signs
 from swag_af.data.vocabulary import Vocabulary
 
@@ -270,7 +270,7 @@ class Block:
         for text, ids in zip(row.candidates, endings, strict=True):
             columns["ids"].extend(ids)
             columns["lengths"].append(len(ids))
-            columns["keys"].append(text_key(text))
+            columns["keys"].append(option_key(text))
             encoded = text.encode() if row.as_given else b""
             columns["text"].frombytes(encoded)
             columns["text_lengths"].append(len(encoded))

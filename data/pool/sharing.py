@@ -20,7 +20,7 @@ from swag_af.data.context import Context
 from swag_af.data.percent import in_percent
 from swag_af.data.pool.rows import Block, Row
 from swag_af.data.splits import Joined, a_story, counted, join_by_text
-from swag_af.data.text.wording import sentence_keys, text_key
+from swag_af.data.text.wording import option_key, sentence_keys
 
 
 class SharedTextWarning(UserWarning):
@@ -49,7 +49,7 @@ class RowKeys:
             keys = [key for text in row.context.sentences for key in sentence_keys(text)]
             self.sentences.extend(keys)
             self.n_sentences.append(len(keys))
-            self.golds.append(text_key(row.candidates[0]))
+            self.golds.append(option_key(row.candidates[0]))
             yield row
 
 

@@ -1,7 +1,7 @@
 """The verbs `pool` and `tag`: source files of endings in, a pool out; other tags for an existing pool.
 
 The rows are read once. Blocks of them wait in files beside the new pool until the vocabulary and the widest row are
-known, and are then written as shards; memory grows by 48 bytes per row and by the token types only. A pool is written
+known, and are then written as shards; memory grows by some 72 bytes per row and by the token types. A pool is written
 whole or not at all.
 """
 

@@ -76,8 +76,9 @@ def _counted(first: Sequence[str], second: Sequence[str], parts: Parts) -> tuple
         has = counter.fit_transform([*first, *second])
     except ValueError:  # no text has a part
         return csr_matrix((len(first), 1), dtype=np.float32), csr_matrix((len(second), 1), dtype=np.float32), np.ones(1)
+    light = ENGLISH_STOP_WORDS if parts is marked_words else frozenset[str]()  # `the` in `mother` is no word
     names = counter.get_feature_names_out().tolist()
-    weights = np.array([STOP_WORD if name in ENGLISH_STOP_WORDS else 1.0 for name in names], np.float32)
+    weights = np.array([STOP_WORD if name in light else 1.0 for name in names], np.float32)
     return has[: len(first)], has[len(first) :], weights
 
 

@@ -6,7 +6,7 @@ _MARKS = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE
 
 
 def without_thoughts(text: str) -> str:
-    """`text` from the end of what the model thinks aloud on; nothing where it does not come to an end."""
+    """`text` from the end of what the model thinks aloud on; what stands before it where it has no end."""
     marks = list(_MARKS.finditer(text))
     if not marks:
         return text

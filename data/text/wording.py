@@ -54,11 +54,20 @@ def comparable(text: str) -> str:
     "down." are the same, and "1 1/2" is not "11/2".
     """
     if not text.isascii():
-        text = compatible(compatible(text).casefold()).translate(_QUOTES)
-        text = "".join(c for c in text if not is_unseen(c))  # soft hyphens, zero-width blanks, selectors of emoji
-    parts = text.casefold().replace("`", "'").replace("''", '"').split()
-    key = _BESIDE_OTHERS.sub("", " ".join(parts)) if _BETWEEN_DIGITS.search(text) else "".join(parts)
+        text = _seen(compatible(compatible(text).casefold()).translate(_QUOTES))
+    key = _without_blanks(text.casefold().replace("`", "'").replace("''", '"'))
     return key.rstrip(FULL_STOPS) or key
+
+
+def _seen(text: str) -> str:
+    """`text` without soft hyphens, zero-width blanks, selectors of emoji and the like."""
+    return text if text.isascii() else "".join(c for c in text if not is_unseen(c))
+
+
+def _without_blanks(text: str) -> str:
+    """`text` without blanks, but for one between digits."""
+    parts = text.split()
+    return _BESIDE_OTHERS.sub("", " ".join(parts)) if _BETWEEN_DIGITS.search(text) else "".join(parts)
 
 
 def text_key(text: str) -> int:
@@ -73,8 +82,22 @@ def key_of(compared: str) -> int:
     """The `text_key` of the texts that have this `comparable` form."""
     letters = filter(str.isalnum, compared) if compared.isascii() else filter(_is_of_a_word, compared)
     plain = "".join(letters) or compared
+    return _hashed(plain) if plain else 0
+
+
+def _hashed(plain: str) -> int:
     hashed = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8)
-    return int.from_bytes(hashed.digest(), "little", signed=True) if plain else 0
+    return int.from_bytes(hashed.digest(), "little", signed=True)
+
+
+def option_key(text: str) -> int:
+    """A signed 64-bit hash of the `marked_words` of `text`, for options and candidates; 0 when it has none.
+
+    Finer than `text_key`, for an answer may be a sign and little else: x > y is not x < y, nor -3 is 3, nor 1/2 is 12.
+    Punctuation and blanks do not count here, either.
+    """
+    words = marked_words(_seen(compatible(text)))
+    return _hashed(_without_blanks(" ".join(words))) if words else text_key(text)
 
 
 def _is_of_a_word(c: str) -> bool:

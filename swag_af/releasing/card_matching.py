@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from swag_af.data.errors import several
 from swag_af.data.records import Matching
-from swag_af.data.text.wording import text_key
+from swag_af.data.text.wording import option_key
 from swag_af.releasing.card_style import style_in_short, style_rows
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.questions import Question
@@ -114,5 +114,5 @@ def crossing(questions: Sequence[Question]) -> int:
     for question in questions:
         for text in question.endings:
             if text != question.answer:
-                splits_with.setdefault(text_key(text), set()).add(question.split)
-    return sum(bool(splits_with.get(text_key(one.answer), set()) - {one.split}) for one in questions)
+                splits_with.setdefault(option_key(text), set()).add(question.split)
+    return sum(bool(splits_with.get(option_key(one.answer), set()) - {one.split}) for one in questions)

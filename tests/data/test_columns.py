@@ -551,7 +551,7 @@ BAD_FILES = {
     "the same column twice": ("rows.csv", "sent1,start,gold,gold\na,b,c,d\n", "names 'gold' more than once"),
     "cells too many": ("rows.csv", "sent1,start,gold,negative0\na,b,c,d,e\n", "line 2 has 5 cells, and the header 4"),
     "cells too few": ("rows.csv", "sent1,start,gold,negative0\na,b,c\n", "line 2 has 3 cells"),
-    "an open quote": ("rows.csv", 'sent1,start,gold,negative0\na,b,c,"d\n', "not readable as UTF-8 CSV"),
+    "an open quote": ("rows.csv", 'sent1,start,gold,negative0\na,b,c,"d\n', "line 2 is not readable as UTF-8 CSV"),
     "a broken list": (
         "rows.csv",
         'sent1,start,gold,negatives\na,b,c,"[""d"" ""e""]"\n',

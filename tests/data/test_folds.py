@@ -105,3 +105,12 @@ def test_a_map_that_is_gone_or_changed_is_refused(tmp_path: Path, change: str) -
 def test_a_video_in_two_folds_is_refused() -> None:
     with pytest.raises(InputError, match="video v: in folds 2 and 0"):
         FoldMap.of([("v", ("one", "two"), 2), ("", ("one", "two"), 1), ("v", ("three", "four"), 0)])
+
+
+@pytest.mark.parametrize("video", ["line-1", "row-1", "7"])
+def test_a_name_that_nobody_gave_is_no_video(video: str) -> None:
+    """Lines of two files are called the same, and an id may be what another file calls a video."""
+    known = FoldMap.of([(video, ("a", "b"), 0), ("", ("c", "d"), 1)])
+    nameless = [replace(context_of(second, video), id="7") for second in ("d", "e")]
+    assert [known.folds_of(context) for context in nameless] == [(1,), ()]
+    assert known.folds_of(context_of("e", "v")) == ()

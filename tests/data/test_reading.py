@@ -1151,6 +1151,16 @@ def test_a_pool_is_read_with_all_its_candidates(pool_folder: Path) -> None:
     assert len(set(zip(named, pool.groups.tolist(), strict=True))) == len(set(named))
 
 
+def test_rows_of_a_pool_that_differ_in_their_image_alone_are_several(tmp_path: Path) -> None:
+    contexts = [
+        Context("What is on the table?", "", "a cup", id=f"q{i}", media={"image": f"{i}.jpg"} if i else {})
+        for i in range(3)
+    ]
+    CandidatePool.from_texts(contexts, [["a dish", "a spoon"]] * 3).save(tmp_path / "pool")
+    made = read_instances([tmp_path / "pool"])
+    assert [one.media for one in made.instances] == ["", '{"image": "1.jpg"}', '{"image": "2.jpg"}']
+
+
 def test_runs_and_released_folders_are_read(tmp_path: Path, pool_folder: Path) -> None:
     run = filter_pool(
         CandidatePool.open(pool_folder), HashFilter(), AFOptions(iterations=2, n_negatives=4), out=tmp_path / "run"

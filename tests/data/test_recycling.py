@@ -168,3 +168,10 @@ def test_classes_have_no_options() -> None:
     )
     assert recycled(instances).n_texts == 0
     assert recycling_diagnostic(instances, np.arange(6)).n == 0
+
+
+def test_an_option_with_another_sign_is_another_option() -> None:
+    greater = (["x > y", "x = y"], 0)
+    less = (["x < y", "x = y"], 0)
+    assert not len(recycled(instances_of([greater, less])).rows)
+    assert len(recycled(instances_of([greater, (["x > y", "x < y"], 1)])).rows)

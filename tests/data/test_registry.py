@@ -52,6 +52,18 @@ class Raising:
         raise ValueError(said)
 
 
+class Loose:
+    """Takes whatever it is given, and has an annotation that cannot be read."""
+
+    argument: ClassVar[str] = "path"
+
+    def __init__(self, width: int = 3, **settings: object) -> None:
+        self.width, self.settings = width, settings
+
+
+Loose.__init__.__annotations__["width"] = "np.nothing"
+
+
 HERE = "test_registry"
 KNOWN = Registry(
     "reader",
@@ -277,3 +289,9 @@ def test_settings_are_typed_where_others_are_known_to_type_checkers_alone(
     (tmp_path / "typed_elsewhere.py").write_text("\n".join(lines))
     monkeypatch.syspath_prepend(str(tmp_path))
     assert KNOWN.make("typed_elsewhere:F[width=5,other=a,sizes=1,2]").had == (5, "a", (1, 2))
+
+
+def test_a_class_that_takes_any_setting_and_has_an_odd_annotation_is_made() -> None:
+    made = KNOWN.make(f"{HERE}:Loose")
+    assert isinstance(made, Loose)
+    assert (made.width, made.settings) == (3, {})

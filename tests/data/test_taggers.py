@@ -77,6 +77,7 @@ def test_a_past_form_is_a_participle_where_the_clause_has_another_verb() -> None
 
 def test_a_base_form_begins_an_order_unless_a_verb_follows() -> None:
     assert penn_tags(_tokens("Season the soup ."))[0] == "VB"
+    assert penn_tags(_tokens("To slice bread down"))[1] == "VB"  # whatever the last word is
     assert penn_tags(_tokens("Place toasted bread on a dish ."))[0] == "VB"
     assert penn_tags(_tokens("Place mats are shown ."))[0] == "NN"
 

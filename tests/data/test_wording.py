@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart, characters_joined, full_stop_after, tokenize_any
-from swag_af.data.text.wording import END, comparable, compatible, marked_words, text_key, words, words_of
+from swag_af.data.text.wording import END, comparable, compatible, marked_words, option_key, text_key, words, words_of
 
 MARKS = st.sampled_from([" ", ", ", ". ", "... ", "; ", " - ", " – ", "—", "--", "-", '!" ', " (", ") ", "? ", " + "])
 """What stands between words of prose."""
@@ -153,3 +153,28 @@ def test_selectors_of_emoji_make_no_other_words() -> None:
     for plain, selected in (("gives a ❤.", "gives a ❤️."), ("☺", "☺️"), ("ab", "a\u034fb")):
         assert comparable(plain) == comparable(selected)
         assert text_key(plain) == text_key(selected)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("x > y", "x < y"), ("-3", "3"), ("1/2", "12"), ("C++", "C#"), ("3.5", "35"), ("1 1/2", "11/2")]
+)
+def test_options_that_differ_in_a_sign_are_others(one: str, other: str) -> None:
+    """Rows in which x < y is wrong were said to have the gold of those in which x > y is right."""
+    assert option_key(one) != option_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Walks, slowly.", "walks slowly"),
+        ("ca n't go", "can't go !"),
+        ("a well-known man", "a well known man"),
+        ("¿", "¿"),
+    ],
+)
+def test_options_that_differ_in_punctuation_are_the_same(one: str, other: str) -> None:
+    assert option_key(one) == option_key(other) != 0
+
+
+def test_an_option_without_a_visible_character_has_no_key() -> None:
+    assert [option_key(text) for text in ("", " \t", "\u200b")] == [0, 0, 0]

@@ -131,6 +131,12 @@ def test_lexical_similarity_is_containment_written_out() -> None:
             assert found[i, j] == pytest.approx(0.9 * lighter + 0.1 * union, rel=1e-5)
 
 
+def test_letters_that_spell_a_stop_word_within_another_word_weigh_as_others_do() -> None:
+    found = LexicalSimilarity(letter_weight=1).score(["bother"], ["other", "bothal"])[0]
+    assert found[0] == pytest.approx(0.9 * 4 / 5 + 0.1 * 4 / 7, rel=1e-5)  # oth the her er^, of five and six triples
+    assert found[1] == pytest.approx(0.9 * 3 / 6 + 0.1 * 3 / 9, rel=1e-5)  # ^bo bot oth
+
+
 def test_lexical_similarity_sees_inclusion_and_inflection() -> None:
     one, other, third = LexicalSimilarity().score(
         ["a cup on the table"], ["on the table", "cups on tables", "he walks away"]

@@ -58,7 +58,7 @@ def _base(scan: Scan, i: int) -> str:
     if left < 0:
         return "VB" if scan.orders(i) else noun
     if tag == "TO":
-        place = word.first != "VB" and scan.words[left - 1].lower in MOTION and not scan.takes_object(i)
+        place = word.first != "VB" and left > 0 and scan.words[left - 1].lower in MOTION and not scan.takes_object(i)
         return noun if place else "VB"
     if lower in HAVE and word.first == "VB":
         return "VBN"
@@ -70,7 +70,13 @@ def _base(scan: Scan, i: int) -> str:
         return "VB"
     if (tag == "CD" or lower in ("few", "others")) and scan.number_is_subject(i):
         return "VBP"
-    if word.first == "VB" and scan.finite == "none" and lower in ADJECTIVE_NOUNS and scan.tags[left - 1] == "IN":
+    if (
+        word.first == "VB"
+        and scan.finite == "none"
+        and lower in ADJECTIVE_NOUNS
+        and left > 0
+        and scan.tags[left - 1] == "IN"
+    ):
         return "VBP"  # kids in white celebrate
     if lower in DETERMINERS_ALONE and word.first == "VB":
         return "VBP"
@@ -197,7 +203,7 @@ def _past(scan: Scan, i: int) -> str:
         return "VBN"
     if tag in ("PRP", "WP", "WDT", "EX"):
         inverted = left > 0 and scan.words[left - 1].lower in HAVE | BE
-        object_before = lower in ONLY_OBJECT and scan.words[left - 1].lower != "of"
+        object_before = lower in ONLY_OBJECT and not (left > 0 and scan.words[left - 1].lower == "of")
         return "VBN" if inverted or object_before else "VBD"
     if tag in NOUNS:
         participle = scan.finite == "seen" or scan.next(i).lower == "by" or _told_in_present(scan, i)

@@ -1,0 +1,67 @@
+"""Claims about what the checkers of contracts say of a constructor."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from swag_af.data.contracts import constructor_fault
+
+
+class Drawing:
+    """Draws from numpy's global generator, and keeps nothing of it."""
+
+    name = "drawing"
+
+    def __init__(self) -> None:
+        np.random.shuffle(np.arange(5))  # noqa: NPY002  # the fault that is to be found
+
+
+class Counting:
+    """Each has another number."""
+
+    name = "counting"
+    made = 0
+
+    def __init__(self) -> None:
+        Counting.made += 1
+        self.numbers = {"mine": [np.array([0, Counting.made])]}
+
+
+@dataclass(slots=True)
+class Slotted:
+    """Keeps its settings in slots."""
+
+    name: str = "slotted"
+
+
+class Nested:
+    """Keeps arrays within lists and dicts."""
+
+    name = "nested"
+
+    def __init__(self) -> None:
+        self.rates = [np.arange(3), np.arange(2)]
+        self.tables = {"one": (np.zeros(2),)}
+
+
+@pytest.mark.parametrize("n_drawn", [0, 1, 623])
+def test_a_draw_from_the_global_generator_is_found_wherever_it_stands(n_drawn: int) -> None:
+    """Its numbers change once in 624 draws, and a count of those that are used up each time."""
+    before = np.random.get_state()  # noqa: NPY002  # put back below
+    np.random.seed(0)  # noqa: NPY002
+    np.random.random(n_drawn)  # noqa: NPY002
+    try:
+        assert constructor_fault(Drawing) == "constructing it draws from numpy's global generator"
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+
+
+@pytest.mark.parametrize("make", [Slotted, Nested])
+def test_settings_in_slots_and_arrays_in_lists_are_settings(make: Callable[[], object]) -> None:
+    assert constructor_fault(make) is None
+
+
+def test_two_that_differ_within_a_list_differ() -> None:
+    assert constructor_fault(Counting) == "two constructions differ in numbers"
