@@ -73,7 +73,7 @@ class Registry:
             with self.blaming(base, "constructor"):
                 return factory(**settings)
         except TypeError as error:
-            raise InputError(f"{self.kind} {base!r} cannot be made with {settings}: {error}.") from None
+            raise InputError(f"{self.kind} {base!r} cannot be made with {', '.join(settings)}: {error}.") from None
 
     @contextmanager
     def blaming(self, name: str, part: str) -> Iterator[None]:

@@ -39,7 +39,15 @@ if TYPE_CHECKING:
     from swag_af.filters.fast_text import FastTextFilter
     from swag_af.filters.judge.judge import JudgeFilter
     from swag_af.filters.members import BagOfWordsFilter, CNNFilter, EnsembleFilter, MLPFilter, PosLSTMFilter
-    from swag_af.filters.pairs.members import DualBowFilter, InferSentBilinearFilter, InferSentMLPFilter, LSTMFilter
+    from swag_af.filters.nli.member import NLIFilter
+    from swag_af.filters.pairs.members import (
+        DecompFilter,
+        DualBowFilter,
+        ESIMFilter,
+        InferSentBilinearFilter,
+        InferSentMLPFilter,
+        LSTMFilter,
+    )
     from swag_af.filters.registry import filter_class, filter_names, make_filter
     from swag_af.filters.transformer import TransformerFilter
 
@@ -48,7 +56,9 @@ _MODULE_OF = {
     "CNNFilter": "members",
     "CharFilter": "estimators",
     "ContractError": "checking",
+    "DecompFilter": "pairs.members",
     "DualBowFilter": "pairs.members",
+    "ESIMFilter": "pairs.members",
     "EncoderFilter": "encoder",
     "EnsembleFilter": "members",
     "FastTextFilter": "fast_text",
@@ -58,6 +68,7 @@ _MODULE_OF = {
     "JudgeFilter": "judge.judge",
     "LSTMFilter": "pairs.members",
     "MLPFilter": "members",
+    "NLIFilter": "nli.member",
     "NgramFilter": "estimators",
     "PosLSTMFilter": "members",
     "SklearnFilter": "estimators",
@@ -73,7 +84,9 @@ __all__ = [
     "CNNFilter",
     "CharFilter",
     "ContractError",
+    "DecompFilter",
     "DualBowFilter",
+    "ESIMFilter",
     "EncoderFilter",
     "EnsembleFilter",
     "FastTextFilter",
@@ -83,6 +96,7 @@ __all__ = [
     "JudgeFilter",
     "LSTMFilter",
     "MLPFilter",
+    "NLIFilter",
     "NgramFilter",
     "PosLSTMFilter",
     "SklearnFilter",

@@ -40,7 +40,7 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
     """Raise ContractError, naming the sentence, unless the filter keeps the contract.
 
     Takes a class, any function that returns a new filter, or an unfitted filter (copied before each fit).
-    Fits it five times on a pool of 48 rows made in memory from random words and, where it requires them, random
+    Fits it four times on a pool of 48 rows made in memory from random words and, where it requires them, random
     features; where it can learn on (`fit_on`) or move (`state`, `restore`), some times more.
     """
     rng = np.random.default_rng(0) if rng is None else rng

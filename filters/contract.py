@@ -140,7 +140,7 @@ def settings_of(made: object) -> dict[str, Any]:
         found = fields_of(made)
     else:  # what it kept of its arguments it may have kept as anything
         arguments = arguments_of(made) if is_own(made) else {}
-        return {name: _told(one) if _fault(one) is None else _told(type(one)) for name, one in arguments.items()} | own
+        return {name: _told(one) if _fault(one) is None else _object(one) for name, one in arguments.items()} | own
     for name, value in found.items():
         if fault := _fault(value):
             raise ContractError(
@@ -168,6 +168,14 @@ def _fault(setting: Any) -> str | None:
 def _told(setting: Any) -> Any:
     """A class or a function as its name and source, infinity and NaN as texts, anything else as it is."""
     return name_and_source(setting) if hasattr(setting, "__qualname__") else _finite(setting)
+
+
+def _object(thing: Any) -> Any:
+    """An object that JSON cannot hold: its class, and the numbers and texts that it keeps under public names."""
+    plain_kinds = (bool, int, float, str)
+    kept = {name: _finite(one) for name, one in getattr(thing, "__dict__", {}).items() if isinstance(one, plain_kinds)}
+    public = {name: one for name, one in sorted(kept.items()) if not name.startswith("_")}
+    return {"class": _told(type(thing)), "keeps": public} if public else _told(type(thing))
 
 
 def _finite(value: Any) -> Any:
@@ -240,10 +248,19 @@ def state_of(filter: LastingFilter | MovableFilter) -> dict[str, np.ndarray]:
     with blaming(filter, "state", ADVICE):
         state: object = filter.state()
     if isinstance(state, dict) and all(isinstance(name, str) and _is_table(one) for name, one in state.items()):
+        if taken := _NUMPYS & state.keys():
+            raise ContractError(
+                f"{type(filter).__name__}.state has a table called {taken.pop()}, which numpy keeps for "
+                f"itself. Call it otherwise. {ADVICE}"
+            )
         return state
     raise ContractError(
         f"{type(filter).__name__}.state gave {told(state)}, where a dict of numpy arrays by name is due. {ADVICE}"
     )
+
+
+_NUMPYS = {"file", "allow_pickle"}
+"""What `numpy.savez` calls its own arguments."""
 
 
 def _is_table(value: object) -> bool:

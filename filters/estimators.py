@@ -6,13 +6,14 @@ A fit flattens the assigned candidates, n rows x m columns, into `q` examples, g
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.own_code import is_installed, is_own, name_and_source
 from swag_af.data.pool.view import View
 from swag_af.filters.characters import character_counts
@@ -80,22 +81,36 @@ class SklearnFilter:
         estimator = clone(self.estimator)
         _set_random_states(estimator, rng)
         labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
-        try:
+        with self._told("be fitted"):
             self._fitted = estimator.fit(examples, labels)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"filter {self.name}: the estimator cannot be fitted: {_first_line(error)}.") from error
 
     def score(self, view: View) -> np.ndarray:
-        """(n, m) floats: the decision function; without one the probability of gold, then the prediction."""
+        """(n, m) floats: the decision function; without one the probability of gold, then the prediction.
+
+        InputError for what the estimator refuses.
+        """
         if self._fitted is None:
             raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
-        scores = _gold_scores(self._fitted, self._read(view))
+        examples = self._read(view)
+        with self._told("score"):
+            scores = _gold_scores(self._fitted, examples)
         if scores.shape != (view.columns.size,) or not np.isfinite(scores).all():
             raise InputError(
                 f"filter {self.name}: the estimator gave scores of shape {scores.shape}, not all finite, "
                 f"for {view.columns.size} candidates. Is it a classifier of two classes?"
             )
         return scores.reshape(view.shape)
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Whatever the estimator raises, code of others in it too, as one line."""
+        try:
+            yield
+        except MemoryError:
+            raise
+        except Exception as error:
+            said = in_one_line(error).rstrip(".")
+            raise InputError(f"filter {self.name}: the estimator cannot {what}: {said}.") from error
 
     def _read(self, view: View) -> Any:
         view.pool.require(*self.requires)
@@ -302,7 +317,3 @@ def _parameter(value: Any) -> str:
         return f"[{', '.join(map(_parameter, value))}]"
     plain = value is None or isinstance(value, str | int | float | bool | dict)
     return repr(value) if plain else _spelled(value)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")

@@ -1,5 +1,6 @@
 """Filters made ready for a pool: made, and everything that can go wrong found before any work, all of it at once."""
 
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,8 +40,14 @@ def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str
 def place(filter: Any, device: str | None) -> None:
     """Have a filter compute on `device`, unless it has none or its own settings name another."""
     own = getattr(filter, "device", None)
-    if device is not None and own is not None and own == getattr(type(filter), "device", own):
+    if device is not None and own is not None and own == _default_device(filter, own):
         filter.device = device
+
+
+def _default_device(filter: Any, own: Any) -> Any:
+    """What `device` is where the constructor is told none; `own` where it takes none."""
+    taken = inspect.signature(type(filter)).parameters.get("device")
+    return getattr(type(filter), "device", own) if taken is None else taken.default
 
 
 def check_devices(filters: Iterable[Any]) -> None:

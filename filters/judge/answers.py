@@ -50,13 +50,17 @@ def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | 
     It is said at the beginning, alone or before a mark or the end of the line, or behind `answer:` or `the right option
     is`, or as a JSON value: `B`, `(B) because ...`, `**B**`, `The answer is B.`, `Option B`, `{"answer": "B"}`. `A dog`
     and `I'm sorry` say nothing, and neither do `A or B` and a remark on an option, as in `I chose B. Option A is odd.`,
-    also before the letter of another, as in `A) is wrong. The answer is B.` Of a text that `is_cut` off the beginning
-    counts alone: it might have come to another answer.
+    also before the letter of another, as in `A) is wrong. The answer is B.`, nor a list of the options, as in `A: no`
+    and then `B: yes`. Of a text that `is_cut` off the beginning counts alone: it might have come to another answer.
     """
     either = "|".join(map(re.escape, names))
     plain = _from_json(text, names)
     folded = re.IGNORECASE if _in_any_case(names) else 0
-    begins = re.match(rf"[\W_]*({either})(?=[\W_]*$|[*_]*(?:[).:,;!\]\"\n]|'(?!\w))|\s+[-–—(]|[*_]+\s)", plain, folded)
+    named = rf"({either})(?=[\W_]*$|[*_]*(?:[).:,;!\]\"\n]|'(?!\w))|\s+[-–—(]|[*_]+\s)"
+    begins = re.match(rf"[\W_]*{named}", plain, folded)
+    another_begins = re.compile(rf"[\n.;,!?]\s*[*_(\"']*{named}", folded)
+    if begins and _is_list(begins[1], another_begins.search(plain, begins.end(1)), names):
+        return None
     says = rf"\b(?i:answer|option|choice)[*_\"']*(?:\s+(?i:is)\b|\s*:)[\s:*_\"'(]*({either})(?![\w'])"
     whole = re.fullmatch(rf"[\W_]*(?i:answer|option|choice)[\W_]+({either})[\W_]*", plain, folded)
     said = [] if is_cut else [whole] if whole else list(re.finditer(says, plain, folded))
@@ -69,6 +73,11 @@ def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | 
     found = {place[1] for place in places}
     index = {name.casefold(): i for i, name in enumerate(names)}
     return index[found.pop().casefold()] if len({one.casefold() for one in found}) == 1 else None
+
+
+def _is_list(first: str, then: re.Match[str] | None, names: Sequence[str]) -> bool:
+    """Whether the `first` name of a text and the one that begins a part of it `then` are the first two of all."""
+    return then is not None and [first.casefold(), then[1].casefold()] == [name.casefold() for name in names[:2]]
 
 
 def _in_any_case(names: Sequence[str]) -> bool:

@@ -138,14 +138,17 @@ class JudgeFilter(ServerSettings):
         n = self.orders if n is None else n
         if shown:
             pairs = zip(questions, shown, strict=True)
-            orders = [unseen_orders_of(one.options, n, seed=self.seed, draw=draw, shown=was) for one, was in pairs]
+            orders = [
+                unseen_orders_of(one.options, n, seed=self.seed, draw=draw, shown=was, before=one.before)
+                for one, was in pairs
+            ]
         else:
-            orders = [orders_of(one.options, n, seed=self.seed, draw=draw) for one in questions]
+            orders = [orders_of(one.options, n, seed=self.seed, draw=draw, before=one.before) for one in questions]
         return self._noted().letters(questions, orders, self._tally, reason=reason)
 
     def has_unseen(self, question: Question, *, n: int, shown: str) -> bool:
         """Whether there are `n` orders of its options beside those that were drawn by `shown`."""
-        return has_unseen_orders(question.options, n, seed=self.seed, shown=shown)
+        return has_unseen_orders(question.options, n, seed=self.seed, shown=shown, before=question.before)
 
     def way(self, abilities: Abilities) -> Way:
         """`by`, and in place of `auto` what the server is able to do where it is asked: a chat reads no texts."""

@@ -73,8 +73,17 @@ class LSTMFilter(RecurrentFilter):
         return LSTMSequence(words, n_outputs, self.hidden, self.dropout)
 
 
+class AligningFilter(RecurrentFilter):
+    """What the filters share that align the words of two texts; makes no network itself."""
+
+    @property
+    def threads_alike(self) -> int:
+        """One: a softmax over the words of a text, and its gradient, have other bits by two threads."""
+        return 1
+
+
 @dataclass(kw_only=True)
-class DecompFilter(RecurrentFilter):
+class DecompFilter(AligningFilter):
     """Words of one text aligned to those of the other, in no order: decomposable attention (Parikh et al. 2016)."""
 
     hidden: int = 208
@@ -90,7 +99,7 @@ class DecompFilter(RecurrentFilter):
 
 
 @dataclass(kw_only=True)
-class ESIMFilter(RecurrentFilter):
+class ESIMFilter(AligningFilter):
     """Two texts read by BiLSTMs, aligned word by word, and read again: ESIM (Chen et al. 2017)."""
 
     hidden: int = 304

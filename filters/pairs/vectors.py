@@ -91,7 +91,7 @@ class VectorFile:
                 if number == 1 and self._has_header:
                     continue
                 term = next(iter(line.split(None, 1)), b"").decode(errors="replace")
-                if term.startswith(_ENGLISH) or not term.startswith(_ANY_LANGUAGE):
+                if term and (term.startswith(_ENGLISH) or not term.startswith(_ANY_LANGUAGE)):  # no blank line
                     yield number, term.removeprefix(_ENGLISH), line
 
     @contextmanager

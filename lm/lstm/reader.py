@@ -305,7 +305,7 @@ class Distributions:
         """(D,) tokens by inverting the cumulative distribution of rows `nodes` (D,) at `uniforms` (D,) in [0, 1).
 
         Only `choices` are chosen and share the probability of the others, which is gone from `p` afterwards. Sums over
-        blocks of 64 are in float64, within a block in float32: a type of less than 1e-7 of its block may never come.
+        blocks of 64, and those within a block, are in float64; a block's own in float32.
         """
         self.p.mul_(choices.allowed)
         blocks = self.p.view(len(self.p), -1, BLOCK)  # (M, W / BLOCK, BLOCK)

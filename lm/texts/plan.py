@@ -103,8 +103,7 @@ def _check_begun(job: Job) -> bool:
 
 def plan_of(job: Job) -> dict[str, Any]:
     """All that decides the answers, `generator.prompt.task` and the like, as messages name it."""
-    own = {name: value for name, value in deciding(job.record).items() if name not in job.plan}
-    return _flat({"generator": own, **job.plan})
+    return _flat({"generator": deciding(job.record), **job.plan})
 
 
 def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:

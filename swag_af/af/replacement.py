@@ -77,7 +77,7 @@ class Replacements:
     n_scored: int
     """Unassigned candidates that were scored."""
     n_unassigned: int
-    """Unassigned candidates that a full scan would score."""
+    """Unassigned candidates of all rows, also of those that nothing leaves, which no scan scores."""
 
 
 def replace_row(

@@ -101,6 +101,12 @@ def audited(filter: JudgeFilter) -> Finding:
         ("**A** is unlikely.\n\nThe answer is **C**.", None),
         ("C. It fits.\nAnswer: C", 2),
         ("None of the others fits.\nC", 2),
+        ("A: no\nB: yes\nC: no", None),
+        ("A) is wrong. B) is right.", None),
+        ("A - no, B - yes", None),
+        ("A\nB\nC\nD", None),
+        ("B\n\nA) is odd.\nB) fits.", 1),
+        ("A\n\nA) fits.\nB) is odd.", 0),
         ("I'm sorry, I can't help with that.", None),
         ("", None),
     ],
@@ -232,6 +238,17 @@ def test_who_always_says_a_is_at_chance_exactly_in_whole_blocks_and_else_on_aver
         hits.append(float(named[0] == named.max()) / (named == named.max()).sum())  # option 0 is right
     assert (set(hits) == {1 / m}) is is_exact
     assert np.mean(hits) == pytest.approx(1 / m, abs=4 * np.std(hits) / len(hits) ** 0.5 + 1e-9)
+
+
+@pytest.mark.parametrize("orders", [1, 4])
+def test_who_always_says_a_is_at_chance_where_all_questions_have_the_same_options(orders: int) -> None:
+    """All of them were shown in one order, so that to prefer a place was to prefer the commonest answer."""
+    questions = [Question(f"Is it so in room {i}?", ("yes", "no", "maybe")) for i in range(600)]
+    shown = [
+        first for verdicts in judge(FakeServer(), by="letter", orders=orders).verdicts(questions) for first in verdicts
+    ]
+    said = np.bincount([int(one.order[0]) for one in shown], minlength=3) / len(shown)
+    assert np.abs(said - 1 / 3).max() < 4 * (2 / 9 / 600) ** 0.5
 
 
 def test_another_draw_is_another_order() -> None:

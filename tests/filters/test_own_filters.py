@@ -304,3 +304,39 @@ def test_what_an_array_of_torch_is_told_as_is_one_line() -> None:
     with pytest.raises(ContractError, match="score gave tensor") as raised:
         check_filter(Tensor)
     assert "\n" not in str(raised.value)
+
+
+class Scale:
+    """An object that JSON cannot hold."""
+
+    def __init__(self, by: float) -> None:
+        self.by = by
+
+
+class Scaled(Lengths):
+    """Keeps an object as its setting."""
+
+    name = "scaled"
+
+    def __init__(self, scale: Scale) -> None:
+        self.scale = scale
+
+
+def test_an_object_among_the_settings_is_told_from_one_with_other_numbers(pool_folder: Path, tmp_path: Path) -> None:
+    """A run of the one went on with the other."""
+    assert settings_of(Scaled(Scale(1))) == settings_of(Scaled(Scale(1)))
+    filter_pool(CandidatePool.open(pool_folder), Scaled(Scale(1)), ONCE, out=tmp_path / "run")
+    with pytest.raises(InputError, match=r"begun with other .*by \(1, now -1\)"):
+        filter_pool(CandidatePool.open(pool_folder), Scaled(Scale(-1)), ONCE, out=tmp_path / "run")
+
+
+class Filed(Lengths):
+    """Calls a table of its state as numpy calls the file that it writes to."""
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {"weight": np.array(self.weight), "file": np.zeros(1)}
+
+
+def test_a_state_with_a_name_that_numpy_takes_is_told() -> None:
+    with pytest.raises(ContractError, match="a table called file, which numpy keeps for itself"):
+        check_filter(Filed())

@@ -20,6 +20,7 @@ from swag_af.filters.pairs import fitting
 from swag_af.filters.pairs.batch import PairBatch, WordTable
 from swag_af.filters.pairs.networks import DualBow, InferSentBilinear, InferSentMLP, LSTMSequence
 from swag_af.filters.pairs.texts import Texts, pairs_of_texts, pairs_of_view, texts_of
+from swag_af.nn import threads as threads_module
 from swag_af.nn.threads import threads
 
 SMALL = {"max_epochs": 2, "device": "cpu", "word_size": 16}
@@ -234,6 +235,22 @@ def test_one_thread_and_two_give_the_same_bits_and_torch_is_left_as_it_was(name,
             filter.fit(train, rng=np.random.default_rng(7))
             scores.append(filter.score(test))
         assert torch.equal(torch.get_rng_state(), before)
+    assert np.array_equal(*scores)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "decomp", "esim"])
+def test_the_bits_of_a_fit_do_not_depend_on_what_else_runs(name, monkeypatch):
+    """Where another process took a core, decomp and esim went on by one thread, whose softmax has other bits."""
+    rng = np.random.default_rng(1)
+    words = [f"w{i}" for i in range(300)]
+    firsts, seconds = ([" ".join(rng.choice(words, int(rng.integers(5, 32)))) for _ in range(60)] for _ in range(2))
+    labels, scores = rng.integers(0, 3, 60), []
+    for free in (1.0, 2.0):
+        monkeypatch.setattr(threads_module._LOAD, "free_cores", lambda free=free: free)
+        filter = make_filter(name, device="cpu", max_epochs=1)
+        with threads(2):
+            filter.fit_classes(firsts, seconds, labels, 3, np.arange(60), rng=np.random.default_rng(0))
+            scores.append(filter.score_classes(firsts, seconds))
     assert np.array_equal(*scores)
 
 

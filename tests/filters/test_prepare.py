@@ -92,3 +92,19 @@ def test_a_device_in_brackets_stays_where_another_is_asked_for() -> None:
     for one in (own, other):
         place(one, "cuda")
     assert [getattr(one, "device", "") for one in (own, other)] == ["cpu", "cuda"]
+
+
+class Placed:
+    """A plain class with a device; only its constructor says which one it takes by itself."""
+
+    name = "placed"
+
+    def __init__(self, device: str = "auto") -> None:
+        self.device = device
+
+
+def test_a_plain_class_keeps_the_device_that_it_was_given() -> None:
+    own, other = Placed("cpu"), Placed()
+    for one in (own, other):
+        place(one, "cuda")
+    assert [own.device, other.device] == ["cpu", "cuda"]

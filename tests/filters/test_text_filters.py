@@ -17,6 +17,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -781,3 +782,25 @@ def test_an_estimator_that_refuses_sparse_tables_is_told_in_one_line(pool: Candi
     filter = SklearnFilter(make_pipeline(TfidfVectorizer(), GaussianNB()))
     with pytest.raises(InputError, match="the estimator cannot be fitted"):
         filter_pool(pool, filter, AFOptions(iterations=1, n_negatives=3))
+
+
+class Odd(BaseEstimator, ClassifierMixin):
+    """Raises what no estimator of scikit-learn does."""
+
+    def __init__(self, at: str = "fit") -> None:
+        self.at = at
+
+    def fit(self, examples, labels):
+        if self.at == "fit":
+            raise AttributeError("no\n  lower")
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, examples):
+        raise KeyError("gone")
+
+
+@pytest.mark.parametrize(("at", "said"), [("fit", "cannot be fitted: no lower"), ("score", "cannot score: 'gone'")])
+def test_whatever_an_estimator_raises_is_one_line(tell_tale, at, said):
+    with pytest.raises(InputError, match=f"^filter sklearn: the estimator {said}[.]$"):
+        fitted(SklearnFilter(Odd(at)), tell_tale).score(view_of(tell_tale, np.arange(N_TRAIN)))

@@ -153,3 +153,8 @@ def test_a_file_without_any_of_the_words_is_said(synonyms, tmp_path) -> None:
     path = written(tmp_path / "v", ["hund 1 2 3", "katze 1 2 4"])
     with pytest.raises(InputError, match="it has none of the"):
         make_filter("dualbow", vectors=str(path)).fit(synonyms, rng=np.random.default_rng(0))
+
+
+def test_a_blank_line_is_no_word(tmp_path) -> None:
+    """A pool in which a text had no words was refused for the blank last line of the file."""
+    assert list(VectorFile(written(tmp_path / "v", ["a 1 2 3", "", " "])).find(["", "a"])) == ["a"]

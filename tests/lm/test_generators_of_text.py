@@ -892,3 +892,23 @@ def test_generators_are_told_whether_a_pool_gives_one_surface_form(path: Path, t
         for name in ("ngram", "hf[gpt]", "endpoint[http://localhost:1]"):
             options = GenerateOptions(path, out=tmp_path / "pool", generator=name, text=text)
             assert settings_of(options, read_contexts(path), tmp_path / "answers.jsonl")["normalise"] is normalised
+
+
+class Limited(Writer):
+    """Has a setting that is called as an option of `generate` is."""
+
+    def __init__(self, prompt: Prompt, limit: int = 3) -> None:
+        super().__init__(prompt)
+        self.limit = limit
+
+    def record(self) -> dict[str, object]:
+        return {"model": "a fake", "limit": self.limit}
+
+
+@pytest.mark.parametrize("other", ["4", None])
+def test_a_setting_that_is_called_as_an_option_is_compared_too(path: Path, tmp_path: Path, other: str | None) -> None:
+    """Two shards by other settings were joined in one pool."""
+    first, then = (f"test_generators_of_text:Limited[limit={limit}]" for limit in ("5", other or "3"))
+    make_shards(options_for(path, tmp_path / "pool", generator=first, shard="1/2"))
+    with pytest.raises(InputError, match=r"begun with other generator\.limit \(5, now [34]\)"):
+        make_shards(options_for(path, tmp_path / "pool", generator=then, shard="2/2"))
