@@ -14,7 +14,7 @@ its 22nd ensemble iteration).
 A run of `swag-af match` has no iterations: its wrong answers were matched, not filtered, and `Run.matching` says how.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -320,6 +320,7 @@ def _load(path: Path, pool: CandidatePool, matching: Matching | None) -> Run:
     start = _read_start(path / "start.npy", pool)
     files = [_replacements_path(path, i) for i in range(1, 1 + len(log))]
     replacements = [_read_replacements(file, start, pool.counts) for file in files]
+    _check_distinct(start, zip(files, replacements, strict=True))
     return Run(pool, start, path, log, timing[: len(log)], replacements, matching)
 
 
@@ -352,6 +353,17 @@ def _read_replacements(path: Path, start: np.ndarray, counts: np.ndarray) -> np.
             f"{_ANEW}"
         )
     return changes
+
+
+def _check_distinct(start: np.ndarray, replacements: Iterable[tuple[Path, np.ndarray]]) -> None:
+    """Raise FormatError where one of the `replacements`, by file, leaves a candidate twice in a row."""
+    now = start.copy()
+    for path, changes in replacements:
+        now[changes[:, 0], changes[:, 1]] = changes[:, 2]
+        rows = np.unique(changes[:, 0])
+        assigned = np.sort(now[rows], axis=1)
+        if (repeated := (assigned[:, 1:] == assigned[:, :-1]).any(axis=1)).any():
+            raise FormatError(f"{path}: damaged (a candidate is twice in row {rows[repeated][0]}). {_ANEW}")
 
 
 def _records(path: Path, kind: type[_Record]) -> list[_Record]:

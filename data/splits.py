@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 
 MOST_TOGETHER = 0.1
 """Shared texts may not make a group larger than this share of the rows: it would not fit into a fold or split."""
@@ -66,22 +66,24 @@ def join_by_text(
     """Join the `groups` (n,) of rows that share a text: row `rows[i]` contains the text with key `keys[i]`.
 
     `rows` and `keys` are (t,), in any order; a key of 0 is no text. A common phrase must not make one group of all
-    rows: texts that occur in more than a number of groups join nothing, and that number is the largest (all, else a
-    power of 2) at which no group grows beyond `most` of the rows, or beyond `few` of them where that is more. Equal
-    sets of rows give equal groups, however they are ordered.
+    rows, nor a chain of texts: of groups that all texts together would make one of more than `most` of the rows, or of
+    `few` of them where that is more, only texts in fewer groups join any, in as many as leave none too large (a power
+    of 2). Equal sets of rows give equal groups, however they are ordered.
     """
     rows, keys = rows[keys != 0], keys[keys != 0]
     text = np.unique(keys, return_inverse=True)[1]  # (t,)
     n_holders = _n_groups_of_text(text, groups[rows])  # (texts,)
     largest = max(int(np.bincount(groups).max(initial=0)), int(most * len(groups)), few)
-    joined = groups
+    is_open = np.ones(len(groups), bool)  # rows in no group that is small enough yet
+    kept = np.zeros(len(rows), bool)
     for limit in _limits(int(n_holders.max(initial=1))):
-        joins = (n_holders > 1)[text] & (n_holders <= limit)[text]
+        joins = (n_holders > 1)[text] & (n_holders <= limit)[text] & is_open[rows]
         tried = _connected(groups, groups[rows[joins]], text[joins])
-        if np.bincount(tried).max(initial=0) <= largest:
-            joined = tried
+        is_open &= np.bincount(tried)[tried] > largest
+        kept |= joins & ~is_open[rows]
+        if not is_open.any():
             break
-    return counted(groups, joined, rows, keys)
+    return counted(groups, _connected(groups, groups[rows[kept]], text[kept]), rows, keys)
 
 
 def counted(groups: np.ndarray, joined: np.ndarray, rows: np.ndarray, keys: np.ndarray) -> Joined:
@@ -138,10 +140,11 @@ def check_split(groups: np.ndarray, n_test: int, test_share: float) -> None:
     most = n_test + int(np.bincount(groups).max()) - 1
     if n_test < 1 or len(groups) - most < 2:
         n_groups = int(groups.max()) + 1
-        of = f" of {n_groups} videos" if n_groups < len(groups) else ""
-        more = "more videos, or --split-by context" if n_groups < len(groups) else "more contexts"
+        of = f" of {several(n_groups, 'video')}" if n_groups < len(groups) else ""
+        more = "more videos, --split-by context" if n_groups < len(groups) else "more contexts"
+        shares = f"{1 - test_share:g} to {test_share:g}"
         raise InputError(
-            f"{len(groups)} contexts{of} cannot be split {1 - test_share:g} to {test_share:g}. Use {more}."
+            f"{several(len(groups), 'context')}{of} cannot be split {shares}. Use {more} or another --test-share."
         )
 
 

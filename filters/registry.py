@@ -123,6 +123,10 @@ def parse_names(flag: str, text: str) -> tuple[str, ...]:
     return names
 
 
+MOST_ITERATIONS = 10_000_000
+"""A phase has fewer: a number of more digits is a mistake."""
+
+
 def parse_schedule(text: str) -> tuple[tuple[str, int], ...]:
     """`"mlp:100,ensemble:40"`, filters and iterations, to `(("mlp", 100), ("ensemble", 40))`; InputError for anything
     else."""
@@ -133,6 +137,10 @@ def parse_schedule(text: str) -> tuple[tuple[str, int], ...]:
             raise InputError(
                 f"--schedule {text}: {part.strip()!r}: COUNT is 1 or more. Leave out a filter that has none."
             )
+        if name and count.isdecimal() and len(count) > 7:
+            raise InputError(f"--schedule {text[:80]}: COUNT is below {MOST_ITERATIONS:,}. Ask for fewer iterations.")
+        if part.count("[") > part.count("]"):
+            raise InputError(f"--schedule {text}: {part.strip()!r} opens a bracket and does not close it.")
         if not name or not count.isdecimal():
             raise InputError(
                 f"--schedule {text}: {part.strip()!r} is not NAME:COUNT. Write it like mlp:100,ensemble:40."

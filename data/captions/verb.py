@@ -1,5 +1,6 @@
 """The verb `contexts`: sources of captions in, a context set out."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -43,12 +44,15 @@ def _contexts(options: ContextsOptions, folder: Path) -> dict[str, int]:
     splitting = Splitting(options.splitter, splitter, folder, options.workers, options.where)
     read = [_read(source, options) for source in options.sources]
     videos = merge_videos([videos for videos, _ in read])
+    _check_times(videos, options)
     n_pairs = sum(max(0, len(video.captions) - 1) for video in videos)
     with progress("contexts", n_pairs, "pairs") as advance:
         made, dropped = make_contexts(
             videos, splitting, options.rules, rng=np.random.default_rng(options.seed), progress=advance
         )
     table = drop_table(len(made), dropped)
+    if not options.rules.drop_foreign:
+        del table["foreign"]  # nobody looked
     if not made:
         reasons = ", ".join(f"{n} {reason}" for reason, n in table.items() if n and reason not in ("pairs", "kept"))
         raise ExhaustedError(
@@ -102,6 +106,17 @@ def _check(options: ContextsOptions) -> None:
     for output in set_paths(options.out):
         if output.resolve() in {source.resolve() for source in options.sources}:
             raise InputError(f"{output}: this is a source and would be overwritten. Choose another --out.")
+
+
+def _check_times(videos: Sequence[Video], options: ContextsOptions) -> None:
+    """Raise InputError where a rule about times is asked for, and no caption has any."""
+    rules = options.rules
+    asked = ["--max-gap-seconds"] * (rules.max_gap_seconds is not None) + ["--drop-enclosed"] * rules.drop_enclosed
+    if asked and not any(caption.seconds for video in videos for caption in video.captions):
+        raise InputError(
+            f"{' and '.join(asked)}: no caption has times that were read. Name their columns by --start-column and "
+            f"--end-column, or leave out {asked[0]}."
+        )
 
 
 def _read(path: Path, options: ContextsOptions) -> tuple[list[Video], dict[str, Any]]:

@@ -55,8 +55,8 @@ class PoolOptions(Options):
     Reads one row per context: sent1, start, gold and negatives, any number of negatives of any length. The layouts of
     SWAG and HellaSwag are recognised by their columns, formats by the files. Columns such as question, choices and
     answer are read where no other one could be meant, and it is said which. Negatives that repeat gold or each other,
-    apart from letter case and blanks, are left out and counted. Warns where letter case, blanks, quotes, final marks or
-    invisible characters reveal gold. Needs little memory, even for millions of rows.
+    apart from letter case, blanks and final full stops, are left out and counted. Warns where letter case, blanks,
+    quotes, final marks or invisible characters reveal gold. Needs little memory, even for millions of rows.
 
     Try:
       swag-af pool mine.jsonl --out pool

@@ -198,13 +198,14 @@ def _as_features(features: object, n: int) -> np.ndarray:
         given = np.asarray(features)
         if given.dtype.kind == "c":
             raise TypeError
-        values = given.astype(np.float32)
+        with np.errstate(over="ignore"):
+            values = given.astype(np.float32)
     except (TypeError, ValueError):
         raise RowError("has features that are no table of numbers") from None
     if values.ndim != 2 or len(values) != n or not values.shape[1]:
         raise RowError(f"has features of shape {values.shape} for {n} candidates, where ({n}, F) is due")
     if not np.isfinite(values).all():
-        raise RowError("has NaN or infinity among its features")
+        raise RowError("has NaN, infinity or a number beyond float32 among its features")
     return values
 
 

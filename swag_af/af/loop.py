@@ -29,7 +29,7 @@ from swag_af.data.progress import progress
 from swag_af.data.run import BEGUN, Run, begin_run
 from swag_af.data.splits import check_split
 from swag_af.filters.contract import Filter, check_is_filter, settings_of
-from swag_af.filters.registry import make_filter, parse_schedule
+from swag_af.filters.registry import MOST_ITERATIONS, make_filter, parse_schedule
 
 if TYPE_CHECKING:  # whoever only imports the loop loads little
     from swag_af.af.turns import Rules
@@ -76,6 +76,11 @@ def filter_pool(
         run = _begun(pool, phases, rules, path, total, made_by)
         _go_on(run, phases, rules, workers, total, after_iteration, is_enough)
     return run
+
+
+def check_filtering(pool: CandidatePool, filter: str | Filter | Phases, options: AFOptions) -> None:
+    """Raise InputError for whatever `filter_pool` would refuse of these before any work."""
+    _rules(pool, _phases(filter, options), options)
 
 
 def _check_types(pool: object, options: object, workers: object, after_iteration: object, is_enough: object) -> None:
@@ -147,6 +152,8 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
     name_apart(made)
     if not phases or not all(isinstance(n, Integral) and not isinstance(n, bool) and n >= 1 for *_, n in phases):
         raise InputError("the schedule is empty, or a phase has no whole number of iterations.")
+    if sum(n for *_, n in phases) >= MOST_ITERATIONS:
+        raise InputError(f"a schedule has fewer than {MOST_ITERATIONS:,} iterations. Ask for fewer.")
     return [(name, one, int(n)) for name, one, n in phases]
 
 

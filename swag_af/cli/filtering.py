@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from swag_af.af.loop import filter_pool, name_apart
+from swag_af.af.loop import check_filtering, filter_pool, name_apart
 from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import several, takes_options
 from swag_af.data.own_code import said_of
-from swag_af.data.pool.assignments import check_enough
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
@@ -29,7 +28,7 @@ def run_filter(options: FilterOptions) -> Run:
     af = with_policy(options.af, options.policy)
     audit_names = _audit_names(options, pool)
     phases = _phases(options, pool)
-    check_enough(pool.counts, 1 + af.n_negatives, pool.kept_out(ignore_guard=af.ignore_guard))  # before any warning
+    check_filtering(pool, phases, af)  # before any warning
     _warn_of_rows_without_spares(pool, af)
     _warn_of_recycled_golds(pool, by_context=af.split_by == "context")
     _warn_of_folds_that_stay(af)

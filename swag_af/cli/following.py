@@ -3,20 +3,26 @@
 from pathlib import Path
 
 from swag_af.af.options import AFOptions
+from swag_af.data.errors import InputError
 from swag_af.data.manifests import MATCHED
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.splits import check_split
 from swag_af.data.urls import command
 from swag_af.releasing.options import ReleaseOptions
 
 
 def command_for(path: Path, pool: CandidatePool) -> str:
-    """A `swag-af filter` that this pool has enough negatives and tables for.
+    """A `swag-af filter` that this pool has enough negatives and tables for, or `show` where it has too few contexts.
 
     Of a pool that `match` made, the release of its run: where some answers are replaced, how often each is an option
     tells the right one.
     """
     if (path.parent / MATCHED).exists():
         return release_command(path.parent / "run", pool.n_candidates - 1)
+    try:
+        check_split(pool.groups, round(AFOptions.test_share * len(pool)), AFOptions.test_share)
+    except InputError:
+        return command("show", path)
     fewest = int(pool.n_eligible.min()) - 1
     assigned = min(AFOptions.n_negatives, max(1, fewest // 2))  # others must remain that can enter
     schedule = [] if "features" in pool.tables else ["--schedule", "bow:40"]

@@ -29,7 +29,7 @@ def contexts(options: ContextsOptions) -> None:
     say(f"{several(drops['kept'], 'context')} from {several(drops['pairs'], 'pair')}, split by {made_by['splitter']}")
     say(_sharing_line(made_by["shared_sentences"]), "")
     say(drop_report_path_of(written).read_text(encoding="utf-8"))
-    say(f"Written to {options.out}. Next: {command('generate', options.out, '--lms', 'lms', '--out', 'pool')}")
+    say(f"Written to {options.out}. Next: {command('train-lm', options.out, '--out', 'lms')}")
 
 
 def _sharing_line(shared: Mapping[str, int]) -> str:
@@ -171,8 +171,8 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
         )
     if n := shared["n_rows_apart_by_sentence"]:
         lines.append(
-            f"{several(n, 'context shares', 'contexts share')} a sentence that is too common for folds and splits "
-            "to keep such together"
+            f"{several(n, 'context shares', 'contexts share')} a sentence with others and are apart in folds and "
+            "splits, since it is too common or joins too many"
         )
     if n := shared["n_golds_among_negatives"]:
         lines.append(

@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from swag_af.af.options import FilterOptions
+from swag_af.af.options import POLICIES, FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.homes import path_of, paths_from_home
@@ -78,7 +78,20 @@ def parse(arguments: Sequence[str]) -> Any:
     """The options that `arguments` give, an instance of one of the verbs' dataclasses."""
     _check_encoding(arguments)
     verb, rest = _verb_of(arguments)
-    return _parsed(verb, _with_config(verb, rest))
+    words = _with_config(verb, rest)
+    made = _parsed(verb, words)
+    if verb == "filter":
+        _check_policy(made, words)
+    return made
+
+
+def _check_policy(options: FilterOptions, words: Sequence[str]) -> None:
+    """Raise InputError where an option stands beside a policy that means another, also where that is the default."""
+    typed = {word.partition("=")[0].removeprefix("--") for word in words if word.startswith("--")}
+    for name, value in (POLICIES[options.policy] if options.policy else {}).items():
+        given = getattr(options.af, name)
+        if name in typed and given != value:
+            raise InputError(f"--policy {options.policy} means --{name} {value}, not {given}. Give one of the two.")
 
 
 def _parsed(verb: str, words: Sequence[str]) -> Any:

@@ -64,7 +64,8 @@ def no_gain(diagnosis: Diagnosis) -> str:
     """What is to be gained of a filter that is not surely above chance."""
     name = diagnosis.main.name
     if at_chance(diagnosis):
-        return f"{name} is at chance or below, {WITHIN}: nothing more than that is to be gained."
+        others = "What filters of other kinds find, the run's audits say."
+        return f"{name} is at chance or below, {WITHIN}: by it nothing more is to be gained. {others}"
     return f"{name} is {not_told(diagnosis.main.left.now, diagnosis.chance)} whether there is anything to gain."
 
 

@@ -81,9 +81,9 @@ class Dataset:
 
     @property
     def is_english(self) -> bool:
-        """Whether its contexts are English as far as the pool knows: `swag-af contexts` made them, which drops captions
+        """Whether its contexts are English as far as the pool knows: `swag-af contexts` made them, and dropped captions
         in other languages."""
-        return bool(self.run.pool.manifest.get("contexts"))
+        return "foreign" in (self.run.pool.manifest.get("contexts") or {})
 
     def of_split(self, split: str) -> list[Question]:
         """The questions of one split."""

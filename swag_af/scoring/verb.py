@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_json
 from swag_af.data.instances.beside import columns_beside
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import names_of, read_instances
-from swag_af.data.manifests import sha256_file
-from swag_af.data.urls import told_otherwise
+from swag_af.data.manifests import MANIFEST, sha256_file
+from swag_af.data.urls import command, told_otherwise
 from swag_af.scoring.breakdown import tiers_in
 from swag_af.scoring.comparison import Gap, compare, gap_of
 from swag_af.scoring.figures import clusters_of
@@ -186,7 +187,7 @@ def scores_in(scoring: Scoring) -> Scores:
         len(instances),
         groups.n,
         groups.said,
-        instances.notes,
+        (*instances.notes, *_chosen_by(options)),
         {**instances.files, **_hashes(options)},
         tuple(score_of(instances, one, groups.numbers, parts) for one in predictions),
         tuple(compared),
@@ -196,6 +197,23 @@ def scores_in(scoring: Scoring) -> Scores:
         scoring.n_masked,
         _record(options),
     )
+
+
+def _chosen_by(options: ScoreOptions) -> list[str]:
+    """What is to be told where people are scored on questions of a release that verdicts have chosen."""
+    folder = options.data if options.data.is_dir() else options.data.parent
+    path = folder / MANIFEST
+    manifest = read_json(path) if options.people and path.is_file() else {}
+    chosen = manifest.get("human_verdicts") if manifest.get("kind") == "dataset" else None
+    if not chosen or options.people is None:
+        return []
+    whose = (
+        "by these very answers" if sha256_file(options.people) in chosen["sha256"] else "by what people said of them"
+    )
+    return [
+        f"Warning: the questions of {folder.name} were chosen {whose}, so what people get right is higher than it is "
+        f"of all: take the figure of the run, {command('score', 'RUN', '--people', options.people)}."
+    ]
 
 
 def _hashes(options: ScoreOptions) -> dict[str, str]:

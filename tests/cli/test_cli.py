@@ -149,7 +149,61 @@ def test_contexts_are_made_and_the_next_command_named(captions: Path, capsys: py
     out = captions.with_name("c.jsonl")
     main(["contexts", str(captions), "--out", str(out), "--min-token-count", "1", "--splitter", "rules"])
     assert len(out.read_text().splitlines()) == 2
-    assert f"Next: swag-af generate {out}" in capsys.readouterr().out
+    assert f"Next: swag-af train-lm {out}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("flag", [["--drop-enclosed"], ["--max-gap-seconds", "2"]])
+def test_rules_about_times_are_refused_where_none_are_read(refused: Refused, tmp_path: Path, flag: list[str]) -> None:
+    """They did nothing, and the manifest said that they were applied."""
+    table = tmp_path / "log.csv"
+    table.write_text("video,sentence,t0,t1\nv,He runs.,0,9\nv,He sits down.,1,2\n")
+    line = refused("contexts", table, "--out", tmp_path / "c.jsonl", *flag)
+    assert f"{flag[0]}: no caption has times that were read. Name their columns by --start-column" in line
+    assert not (tmp_path / "c.jsonl").exists()
+
+
+@pytest.mark.parametrize(("policy", "flag", "value"), [("released", "rule", "paper"), ("hellaswag", "swaps", "always")])
+@pytest.mark.parametrize("in_a_file", [True, False])
+def test_a_default_that_is_typed_beside_a_policy_of_another_is_refused(
+    refused: Refused, pool_folder: Path, tmp_path: Path, policy: str, flag: str, value: str, in_a_file: bool
+) -> None:
+    """The policy won, without a word."""
+    config = tmp_path / "filter.toml"
+    config.write_text(f'[filter.af]\n{flag} = "{value}"\n')
+    given = ["--config", config] if in_a_file else [f"--{flag}", value]
+    line = refused("filter", pool_folder, "--policy", policy, *given, "--out", tmp_path / "run")
+    assert f"--policy {policy} means --{flag} " in line
+
+
+def test_faults_of_a_filter_command_are_one_line_without_warnings(
+    refused: Refused, pool_folder: Path, tmp_path: Path
+) -> None:
+    rest = [
+        "--n-negatives",
+        3,
+        "--schedule",
+        "ngrams:2",
+        "--splits",
+        "fixed",
+        "--audit",
+        "none",
+        "--out",
+        tmp_path / "run",
+    ]
+    assert "ngrams" in refused("filter", pool_folder, *rest)  # one line: `refused` looks
+    rest = ["--n-negatives", 3, "--schedule", "ngrams:2", "--test-share", 0.999, "--out", tmp_path / "run"]
+    assert "or another --test-share" in refused("filter", pool_folder, *rest)
+
+
+def test_a_pool_of_too_few_contexts_is_not_advised_to_be_filtered(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(
+        json.dumps({"sent1": "A man sits.", "start": "He", "gold": "eats.", "negatives": ["runs.", "sings."]})
+    )
+    main(["pool", str(rows), "--out", str(tmp_path / "pool")])
+    assert f"Next: swag-af show {tmp_path / 'pool'}" in capsys.readouterr().out
 
 
 def test_contexts_that_exist_are_refused_without_force(refused: Refused, captions: Path, contexts_file: Path) -> None:

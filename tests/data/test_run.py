@@ -361,6 +361,19 @@ def test_a_phase_of_no_iterations_is_refused_as_such() -> None:
         parse_schedule("mlp:2,bow:0")
 
 
+def test_a_count_beyond_all_use_and_an_open_bracket_are_told() -> None:
+    """So many iterations were made a list of before any work, until the memory was full."""
+    with pytest.raises(InputError, match="COUNT is below 10,000,000"):
+        parse_schedule("mlp:2,bow:999999999999999999999")
+    with pytest.raises(InputError, match=r"'bow\[max_epochs=1:2' opens a bracket and does not close it"):
+        parse_schedule("bow[max_epochs=1:2")
+
+
+def test_a_schedule_from_python_beyond_all_use_is_told(pool: CandidatePool) -> None:
+    with pytest.raises(InputError, match="fewer than 10,000,000 iterations"):
+        filter_pool(pool, [(HashFilter(), 10**12)], AFOptions(iterations=1))
+
+
 def test_a_run_and_its_pool_move_together(straight: Run, tmp_path: Path) -> None:
     shutil.copytree(straight.path, tmp_path / "elsewhere" / "run")
     assert open_run(tmp_path / "elsewhere" / "run").texts() == straight.texts()
@@ -373,7 +386,20 @@ def damage_line(path: Path, number: int) -> None:
     path.write_text("".join(f"{line}\n" for line in lines))
 
 
+def repeat_a_newcomer(path: Path) -> None:
+    """Let the first replacement bring in what stands in another column of its row already."""
+    run = open_run(path)
+    number = next(i for i in range(1, 1 + run.n_finished) if len(run.replacements[i - 1]))
+    file = path / "replacements" / f"{number:04d}.npy"
+    changes = np.load(file)
+    row, column = changes[0, :2]
+    other = next(i for i in range(1, run.start.shape[1]) if i != column)
+    changes[0, 2] = run.assignment(number)[row, other]
+    np.save(file, changes)
+
+
 DAMAGES = {
+    "a candidate twice in a row": (repeat_a_newcomer, r"replacements.*a candidate is twice in row"),
     "a replacement gone": (lambda run: (run / "replacements" / "0003.npy").unlink(), "damaged"),
     "start cut short": (lambda run: (run / "start.npy").write_bytes(b""), "damaged"),
     "pool gone": (lambda run: shutil.rmtree(run / "pool"), "its pool .* is gone"),

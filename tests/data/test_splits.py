@@ -56,6 +56,46 @@ def test_a_commonplace_joins_nothing_and_what_it_leaves_apart_is_counted() -> No
     assert (made.n_joined, made.n_apart) == (2, 30)
 
 
+def joined_within_slowly(groups: list[int], texts: list[tuple[int, int]], largest: int) -> list[set[int]]:
+    """Sets of rows: all texts join; of what that makes too large only texts in fewer groups do, and so on."""
+    holders = {key: {groups[row] for row, other in texts if other == key} for key in {key for _, key in texts if key}}
+    most = max(map(len, holders.values()), default=1)
+    limits = [most, *(2**power for power in range(most.bit_length(), 0, -1) if 2**power < most)]
+    done, waiting = list[set[int]](), set(groups)
+    for limit in limits:
+        used = [(row, key) for row, key in texts if key and len(holders[key]) <= limit and groups[row] in waiting]
+        for rows in joined_slowly(groups, used):
+            if groups[min(rows)] in waiting and len(rows) <= largest:
+                done.append(rows)
+                waiting -= {groups[row] for row in rows}
+    return done + [{row for row, group in enumerate(groups) if group == one} for one in waiting]
+
+
+@given(st.lists(st.integers(0, 11), min_size=12, max_size=12), TEXTS, st.sampled_from([0.1, 0.25, 0.4, 0.7]))
+@settings(max_examples=300)
+def test_what_would_be_too_large_is_joined_by_rarer_texts_and_the_rest_by_all(
+    names: list[int], texts: list[tuple[int, int]], most: float
+) -> None:
+    groups = np.unique(names, return_inverse=True)[1]
+    rows, keys = np.array(texts, dtype=np.int64).reshape(-1, 2).T
+    made = join_by_text(groups, rows, keys, most=most).groups
+    largest = max(int(np.bincount(groups).max()), int(most * len(groups)))
+    expected = joined_within_slowly(groups.tolist(), texts, largest)
+    assert sorted(map(sorted, expected)) == sorted(
+        np.flatnonzero(made == group).tolist() for group in range(int(made.max()) + 1)
+    )
+
+
+def test_one_long_chain_parts_no_rows_elsewhere() -> None:
+    """Ten pairs of equal questions were parted, since a chain of other rows was too long."""
+    chain = [(row, 100 + row + step) for row in range(12) for step in (0, 1)]
+    pairs = [(row, row // 2) for row in range(20, 40)]
+    made = join_by_text(np.arange(100), *np.array(chain + pairs).T)
+    assert all(made.groups[row] == made.groups[row + 1] for row in range(20, 40, 2))
+    assert len(set(made.groups[:12].tolist())) == 12
+    assert (made.n_joined, made.n_apart) == (20, 12)
+
+
 def test_nothing_shared_changes_no_number() -> None:
     groups = np.array([2, 0, 1, 1])
     made = join_by_text(groups, np.arange(4), np.array([5, 6, 7, 7]))

@@ -202,7 +202,7 @@ def test_the_same_figures_with_narrow_intervals_are_at_chance() -> None:
     assert [one.status for one in answers(found)] == ["fine"] * 4
     assert "The curve is at chance, to within 5 points" in headline(found)
     assert "are as gold is, to within 5 points" in answers(found)[3].means
-    assert "nothing more than that is to be gained" in advice(found)[0]
+    assert "by it nothing more is to be gained" in advice(found)[0]
 
 
 def test_swaps_that_are_rather_wrong_are_not_said_to_be_noise_to_within_5_points() -> None:

@@ -15,14 +15,16 @@ from swag_af.auditing.storing import save_audit
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
+from swag_af.data.manifests import sha256_file
 from swag_af.reporting.score_page import score_page
 from swag_af.scoring.figures import Figure
 from swag_af.scoring.masking import changed_by_mask, write_masked
-from swag_af.scoring.options import PredictionOptions
+from swag_af.scoring.options import PredictionOptions, ScoreOptions
 from swag_af.scoring.outcome import Scores, score_of
 from swag_af.scoring.partial import only_rows, predicted_rows
 from swag_af.scoring.reading.predictions import predictions_of
 from swag_af.scoring.told import figure_rows, further, headline, spread_sentence
+from swag_af.scoring.verb import _chosen_by
 
 
 def predictions(path: Path, data: Instances, right: float, seed: int) -> Path:
@@ -357,3 +359,20 @@ def test_where_every_contrast_set_is_cut_none_is_consistent() -> None:
     cut = replace(instances, cut_sets=frozenset(one.contrast_set for one in instances.instances))
     consistency = scores_of(cut, cut.answers).figure("consistency")
     assert (consistency.value, consistency.n, consistency.n_left_out) == (None, 0, 4)
+
+
+@pytest.mark.parametrize(
+    ("is_theirs", "said"), [(True, "by these very answers"), (False, "by what people said of them")]
+)
+def test_people_on_questions_that_people_chose_are_told_to_be_so(tmp_path: Path, is_theirs: bool, said: str) -> None:
+    """A release kept what people had answered rightly, and then people were right in 100 %."""
+    data = choices(6)
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    answers = write(tmp_path / "people.jsonl", [{"id": one.id, "worker": "a", "answer": 0} for one in data.instances])
+    hashes = [sha256_file(answers)] if is_theirs else ["0"]
+    (folder / "manifest.json").write_text(json.dumps({"kind": "dataset", "human_verdicts": {"sha256": hashes}}))
+    source = dataset(folder / "train.jsonl", data)
+    (line,) = _chosen_by(ScoreOptions(source, (), people=answers))
+    assert f"Warning: the questions of dataset were chosen {said}" in line
+    assert not _chosen_by(ScoreOptions(source, (answers,)))
