@@ -320,6 +320,8 @@ def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: Lab
         return chain.from_iterable(_label_cells(source, layout) for source, layout in pairs if layout.name == name)
 
     if wanted != "auto":
+        if not any(of.columns.label_column in source.columns for source, of in zip(sources, layouts, strict=True)):
+            raise InputError(f"--label-base {wanted}: no file has labels that are read. Leave it out.")
         return [replace(layout, base=base_named(wanted)) for layout in layouts]
     bases = {name: base_of(cells(name)) for name in {layout.name for layout in layouts}}
     for name, base in bases.items():

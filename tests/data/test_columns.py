@@ -154,6 +154,12 @@ def padded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: row.get(name) for name in NAMES} for row in rows]
 
 
+def test_a_base_of_labels_without_labels_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("sent1,start,gold,negative0\nA man sits.,He,eats.,runs.\n")
+    with pytest.raises(InputError, match="--label-base 1: no file has labels that are read"):
+        pool(PoolOptions((tmp_path / "rows.csv",), tmp_path / "pool", label_base="1", tagger="none"))
+
+
 @pytest.mark.parametrize("write", FORMATS.values(), ids=FORMATS.keys())
 def test_every_format_gives_the_same_pool(tmp_path: Path, write: Callable[[Path], Path]) -> None:
     made = build_pool(write(tmp_path))
@@ -494,7 +500,10 @@ BAD_ROWS = {
     "the same id twice": ([GOOD | {"id": i} for i in ("a", "b", "c", "b")], "1 row has the id .*'b', rows 1 and 3"),
     "half a surrogate pair": ([GOOD | {"negatives": ["\ud83d"]}], "line 1 .*half a surrogate pair under negatives"),
     "features of too few": ([GOOD | {"features": [[1.0]]}], "line 1 has features of 1 endings, and 3"),
-    "features of NaN": ([GOOD | {"features": [[float("nan")]] * 3}], "line 1 has NaN or infinity"),
+    "features of NaN": (
+        [GOOD | {"features": [[float("nan")]] * 3}],
+        "line 1 has NaN, infinity or a number beyond float32",
+    ),
     "features of text": ([GOOD | {"features": ["a", "b", "c"]}], "line 1 has features that are no table"),
     "features of two widths": (
         [GOOD | {"features": [[1.0]] * 3}, GOOD | {"features": [[1.0, 2.0]] * 3}],
