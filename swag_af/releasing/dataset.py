@@ -258,8 +258,8 @@ def shortfalls(dataset: Dataset) -> list[str]:
     ]
     n_groups = len(dataset.group_sizes)
     few = [
-        f"style cannot be measured in {several(n_groups, 'group')}, which are the folds of the matching. Match in {FEWEST_GROUPS} "
-        "--folds or more; with near-duplicates in several folds it takes more."
+        f"style cannot be measured in {several(n_groups, 'group')}, which are the folds of the matching. Match in "
+        f"{FEWEST_GROUPS} --folds or more; with near-duplicates in several folds it takes more."
     ]
     apart = told_apart(verdict.item for verdict in dataset.opinions.counted) if dataset.opinions else None
     return [
