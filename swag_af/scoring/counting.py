@@ -121,12 +121,15 @@ def _unit(printed: str) -> Fraction:
 
 
 def _accepted(printed: str, n: int, *, cut: bool) -> Fraction:
-    """The share of the numbers of so many decimals that can be a share of `n`, as rounded or, with `cut`, as cut."""
-    n_values = int(1 / _unit(printed))
-    n_fitting = n + 1
-    if cut and n_fitting < n_values:
-        n_fitting += int((2 * (np.arange(n + 1, dtype=np.int64) * n_values % n) >= n).sum())  # rounded up: cut, another
-    return min(Fraction(1), Fraction(n_fitting, n_values))
+    """The share of the numbers of so many decimals, 0 and 100 among them, that can be a share of `n`, as rounded or,
+    with `cut`, as cut."""
+    n_units = int(1 / _unit(printed))
+    if n >= n_units:
+        return Fraction(1)
+    shares = 2 * n_units * np.arange(n + 1, dtype=np.int64)  # in halves of a unit, times n
+    up = (shares + n) // (2 * n)
+    down = shares // (2 * n) if cut else -((n - shares) // (2 * n))  # another where a half is rounded either way
+    return Fraction(len(np.union1d(up, down)), n_units + 1)
 
 
 def _share(printed: str, n: int) -> Share:

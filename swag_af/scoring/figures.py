@@ -22,7 +22,7 @@ import numpy as np
 from swag_af.data.cells.words import CONTRAST, ORIGINAL, STAGES
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups, group
-from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import difference_of_means, interval, paired_difference, ratio_interval
 from swag_af.data.splits import join_pairs
 from swag_af.scoring.chance import Chance, chance_of, drawn_answers
@@ -181,8 +181,8 @@ def _contrasted(instances: Instances, predictions: Predictions, groups: np.ndarr
             in_set[rows] = number
         units = ((in_set[first], in_set[second]), (groups[first], groups[second]))
         found = difference_of_means(hits[first], hits[second], *units)
-        values = (found.mean, found.low, found.high)
-        figures.append(rounded(Figure("contrast less original", *values, len(sets), "sets", None, "", "difference")))
+        values, n = (found.mean, found.low, found.high), len(np.intersect1d(in_set[first], in_set[second]))
+        figures.append(rounded(Figure("contrast less original", *values, n, "sets", None, "", "difference")))
     return [*figures, *([_sensitivity(instances, predictions, groups, pairs)] if len(pairs) else [])]
 
 
@@ -232,12 +232,8 @@ def _sensitivity(instances: Instances, predictions: Predictions, groups: np.ndar
 
 def _same_gold(instances: Instances, pairs: np.ndarray) -> np.ndarray:
     """(p,) whether the two right answers of a pair are the same answer."""
-    n = instances.n_answers.tolist()
-    ones = instances.instances
-    return np.array(
-        [(ones[i].answer, ones[j].answer) in same_answers(ones[i], ones[j], n[i], n[j]) for i, j in pairs.tolist()],
-        bool,
-    )
+    golds = instances.answers.tolist()
+    return np.array([(golds[i], golds[j]) in same_answers(instances, i, j) for i, j in pairs.tolist()], bool)
 
 
 def _chance_of_sensitivity(instances: Instances, pairs: np.ndarray) -> tuple[float | None, float | None]:
@@ -251,25 +247,29 @@ def _chance_of_sensitivity(instances: Instances, pairs: np.ndarray) -> tuple[flo
 def differing_pairs(instances: Instances, shares: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(p,) how far the two predictions of each pair differ, and how far they differ and are both right.
 
-    Predictions are the same where they are the same class, or the same text of an option; where the options of the two
-    are other texts, the same number. A pair with a missing prediction differs and is wrong: none gains by
-    silence.
+    Predictions are the same where they are the `same_answers`. A pair with a missing prediction differs and is wrong:
+    none gains by silence.
     """
     differing, both = np.zeros((2, len(pairs)))
     offsets = instances.offsets.tolist()
     for p, (first, second) in enumerate(pairs.tolist()):
         one, other = instances.instances[first], instances.instances[second]
         a, b = shares[offsets[first] : offsets[first + 1]], shares[offsets[second] : offsets[second + 1]]
-        same = same_answers(one, other, len(a), len(b))
+        same = same_answers(instances, first, second)
         is_there = a.sum() * b.sum()
         differing[p] = is_there - sum(a[i] * b[j] for i, j in same) if is_there else 1.0
         both[p] = 0.0 if (one.answer, other.answer) in same else a[one.answer] * b[other.answer]
     return np.where(differing < 1e-12, 0.0, differing), both
 
 
-def same_answers(one: Instance, other: Instance, n: int, n_other: int) -> set[tuple[int, int]]:
-    """The numbers of answers of the one and of the other, which have `n` and `n_other`, that are the same answer."""
-    numbers = {(i, i) for i in range(min(n, n_other))}
-    if n != len(one.options) or n_other != len(other.options) or set(one.options) != set(other.options):
-        return numbers  # classes, or options that were edited
-    return {(i, j) for i, text in enumerate(one.options) for j, also in enumerate(other.options) if text == also}
+def same_answers(instances: Instances, first: int, second: int) -> set[tuple[int, int]]:
+    """The numbers of answers of two rows that are the same answer: the same class, or the same text of an option.
+
+    Where options were edited, the same number, unless the dataset has no order of them: then numbers were drawn.
+    """
+    one, other = instances.instances[first].options, instances.instances[second].options
+    if instances.kind == "classes":
+        return {(i, i) for i in range(len(instances.classes))}
+    if instances.has_order and set(one) != set(other):
+        return {(i, i) for i in range(min(len(one), len(other)))}
+    return {(i, j) for i, text in enumerate(one) for j, also in enumerate(other) if text == also}

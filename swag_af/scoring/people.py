@@ -3,7 +3,8 @@
     majority of m    the answer that most of m annotators give, ties shared: the expectation over all draws of m of an
                      item's answers, exact. Items with fewer answers are left out (SWAG's Table 3: 1, 3, 5)
     over workers     mean and standard deviation (of the population, as NLVR2's 96.3 and 2.1 are) of the accuracies of
-                     workers with enough answers; the interval is that of the mean, by Student's t
+                     workers with enough answers; the interval is that of the mean, by Student's t, no narrower than
+                     what each worker's own number of answers leaves open
     expert           one worker's accuracy
     Fleiss' kappa    over the items with the commonest number of labels, as Fleiss (1971) defines it; labels that made
                      the gold label, and those of writers, are among them
@@ -20,7 +21,7 @@ from math import comb
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.interval import t_quantile
+from swag_af.data.interval import t_quantile, wilson
 from swag_af.judging.reliability import fleiss
 from swag_af.scoring.figures import DIGITS, FEWEST_GROUPS, Figure, rounded, share
 from swag_af.scoring.reading.judgements import Judgements
@@ -65,9 +66,10 @@ class People:
 def people_of(judgements: Judgements, *, min_items: int, expert: str = "", seed: int = 0) -> People:
     """All figures; InputError for an `expert` of whom nothing counts."""
     workers = _workers(judgements)
-    enough = np.array([one.accuracy for one in workers if one.n >= min_items])
+    those = [one for one in workers if one.n >= min_items]
+    enough = np.array([one.accuracy for one in those])
     figures = [one for m in MAJORITIES for one in _majority(judgements, m)]
-    figures += [_over_workers(enough)] if len(enough) else []
+    figures += [_over_workers(enough, np.array([one.n for one in those]))] if those else []
     figures += [_expert(judgements, expert)] if expert else []
     figures += _kappa(judgements, seed) if judgements.is_comparable else []
     return People(
@@ -77,7 +79,7 @@ def people_of(judgements: Judgements, *, min_items: int, expert: str = "", seed:
         len(judgements.answer),
         int(judgements.counts.sum()),
         tuple(figures),
-        round(float(enough.std()), DIGITS) if len(enough) else None,
+        round(float(enough.std()), DIGITS) if those else None,
         min_items,
         tuple(workers),
     )
@@ -147,13 +149,19 @@ def _draws(votes: Sequence[int], m: int) -> Iterator[tuple[tuple[int, ...], int]
             yield (n, *rest), comb(votes[0], n) * ways
 
 
-def _over_workers(accuracies: np.ndarray) -> Figure:
-    """The mean, and its interval; of one worker from 0 to 1."""
+def _over_workers(accuracies: np.ndarray, n_answers: np.ndarray) -> Figure:
+    """The mean, and its interval; of one worker from 0 to 1.
+
+    Workers may agree by luck: the variance between `accuracies` (W,) counts as no less than that of shares of
+    `n_answers` (W,). Where all are right in everything, or in nothing, each worker counts as one answer (`interval`).
+    """
     n, mean = len(accuracies), float(accuracies.mean())
     if n < 2:
         return rounded(Figure("mean over workers", mean, 0.0, 1.0, n, "workers"))
-    half = t_quantile(n - 1) * float(accuracies.std(ddof=1)) / n**0.5
-    return rounded(Figure("mean over workers", mean, max(0.0, mean - half), min(1.0, mean + half), n, "workers"))
+    within = float((accuracies * (1 - accuracies) / n_answers).mean())
+    half = t_quantile(n - 1) * (max(float(accuracies.var(ddof=1)), within) / n) ** 0.5
+    low, high = (max(0.0, mean - half), min(1.0, mean + half)) if half else wilson(mean, n, n)
+    return rounded(Figure("mean over workers", mean, low, high, n, "workers"))
 
 
 def _expert(judgements: Judgements, expert: str) -> Figure:

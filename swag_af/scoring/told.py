@@ -66,12 +66,25 @@ def chance_sentence(figures: Iterable[Figure]) -> str:
 
 def _without_models(scores: Scores) -> str:
     if scores.people:
-        one = scores.people.figures[0] if scores.people.figures else None
         people = scores.people
         who = f"{several(people.n_workers, 'person', 'people')} gave {several(people.n_answers, 'answer')}"
         who += f", of which {people.n_counted:,} count" if people.n_counted < people.n_answers else ""
-        return f"{who}; {one.name}: {percent(one.value)} % right ({between(one)})." if one else f"{who}."
+        return f"{who}; {_first_of(people.figures)}." if people.figures else f"{who}."
     return _mask_sentence(scores)
+
+
+def _first_of(figures: Sequence[Figure]) -> str:
+    """The first figure of people: an accuracy, or kappa where no answer counts."""
+    one = figures[0]
+    return (
+        f"{one.name}: {kappa_of(one)}"
+        if _is_kappa(one)
+        else f"{one.name}: {percent(one.value)} % right ({between(one)})"
+    )
+
+
+def _is_kappa(one: Figure) -> bool:
+    return "kappa" in one.name
 
 
 def _mask_sentence(scores: Scores) -> str:
@@ -245,7 +258,7 @@ def people_rows(people: People) -> Rows:
     of_chance = _chances(people.figures)
     rows: Rows = [("people", "value", "n", *of_chance)]
     for one in people.figures:
-        value = kappa_of(one) if "kappa" in one.name else shown(one)
+        value = kappa_of(one) if _is_kappa(one) else shown(one)
         rows.append((one.name, value, f"{one.n:,} {one.of}", *_chance_cells(one, of_chance)))
     return rows
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slow.scoring import prints_as
+from slow.scoring import by_luck, prints_as
 
 from swag_af import counts
 from swag_af.data.errors import InputError
@@ -72,6 +72,17 @@ def test_every_share_is_found_as_one_by_one(n: int, digits: int, data: st.DataOb
     assert share.fit == best
     if best != "no":
         assert [k for k, fit in ways.items() if fit == best] == list(range(share.least, share.most + 1))
+
+
+@pytest.mark.parametrize(("n", "digits"), [(1, 0), (7, 0), (8, 0), (40, 0), (99, 0), (100, 0), (16, 1), (80, 1)])
+@pytest.mark.parametrize("cut", [False, True])
+def test_luck_is_the_share_of_all_percentages_that_fit(n: int, digits: int, cut: bool) -> None:
+    """Where shares fall on a half it was too low: both neighbours of 12.5 % are 1 of 8, and 12 was not counted."""
+    every = [f"{number / 10**digits:.{digits}f}" for number in range(100 * 10**digits + 1)]
+    fit = "cut" if cut else "rounded"
+    one = next((one for one in every if counts([one], n, near=0).shares[0].fit == fit), None)
+    if one is not None:
+        assert counts([one], n, near=0).by_luck == pytest.approx(by_luck(n, digits, cut=cut))
 
 
 @given(st.integers(1, 60), st.integers(0, 2), st.data())

@@ -126,6 +126,28 @@ def test_edited_options_are_compared_by_number() -> None:
     assert scores_of(replace(instances, instances=edited), first).figure("sensitivity").n == 0
 
 
+def test_numbers_of_edited_options_that_were_drawn_are_no_answers() -> None:
+    """Where gold has a column of its own, pairs whose golds had drawn the same number were left out, and others that
+    had counted as the same prediction, by lot."""
+    instances = pairs(40)
+    edited = tuple(
+        replace(one, options=tuple(f"{text} {one.variant}" for text in one.options)) for one in instances.instances
+    )
+    drawn = replace(instances, instances=edited, has_order=False)
+    assert any(drawn.answers[::2] == drawn.answers[1::2])
+    right, wrong = (scores_of(drawn, given).figure("sensitivity") for given in (drawn.answers, (drawn.answers + 1) % 4))
+    assert (right.value, right.n, right.n_left_out, right.chance) == (1.0, 40, 0, 1 / 16)
+    assert (wrong.value, wrong.n) == (0.0, 40)
+
+
+def test_numbers_of_the_same_options_may_be_drawn() -> None:
+    """Then the text says what is the same."""
+    instances = same_gold(pairs(), 5)
+    drawn = replace(instances, has_order=False)
+    given = np.random.default_rng(0).integers(4, size=len(drawn))
+    assert scores_of(drawn, given).figures == scores_of(instances, given).figures
+
+
 def test_consistency_takes_sets_of_any_size() -> None:
     instances = classes(30)
     answers = instances.answers.copy()
@@ -151,6 +173,14 @@ def test_contrasts_less_originals_is_the_difference_of_the_two_accuracies() -> N
     assert original is not None
     assert contrast is not None
     assert less == pytest.approx(contrast - original, abs=1e-5)
+
+
+def test_sets_without_a_contrast_are_not_counted_where_contrasts_are_compared() -> None:
+    """They were: 12 sets, of which 4 have one."""
+    every = pairs(12).instances
+    some = tuple(one for i, one in enumerate(every) if one.variant == "original" or i < 8)
+    instances = Instances(some, "choices")
+    assert scores_of(instances, instances.answers).figure("contrast less original").n == 4
 
 
 def test_two_contrasts_without_their_original_are_no_pair() -> None:

@@ -1,6 +1,6 @@
 """Claims about answers of people: majorities, workers, agreement, and NLVR2's own figures."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def figures(people: People) -> dict[str, float | None]:
     return {one.name: one.value for one in people.figures}
 
 
-def rows(data: Instances, workers: str, answers: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+def rows(data: Instances, workers: Iterable[str], answers: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
     return [
         {"id": one.id, "worker": worker, "answer": answers[i][j]}
         for i, one in enumerate(data.instances)
@@ -100,6 +100,28 @@ def test_answers_to_rows_without_a_label_are_left_out(tmp_path: Path) -> None:
     found = measure(write(tmp_path / "p.jsonl", [*said, {"id": "x", "worker": "a", "answer": 0}]), data)
     assert figures(found) == figures(measure(write(tmp_path / "q.jsonl", said), data))
     assert "1 answer is to rows without a label, left out" in found.said
+
+
+@pytest.mark.parametrize("beside", [{}, {"x": 3}])
+def test_answers_to_rows_without_a_label_alone_are_refused(beside: dict[str, Any], tmp_path: Path) -> None:
+    """It was a ValueError of numpy's, or said that answer is right in every row."""
+    data = replace(choices(30), unlabelled=(Unlabelled("x", 2),))
+    path = write(tmp_path / "p.jsonl", [{"id": "x", "worker": worker, "answer": 0, **beside} for worker in "ab"])
+    with pytest.raises(InputError, match="no answer to a row with a label"):
+        measure(path, data, run=path)
+
+
+def test_workers_who_agree_leave_open_what_their_answers_do(tmp_path: Path) -> None:
+    """Of two who are right in all of 12 answers the interval was from 100 to 100 %; of two in 10 of 12, from 83.3 to
+    83.3 %."""
+    data = choices(12)
+    for n_wrong in (0, 2):
+        answers = [[int(gold + (i < n_wrong)) % 4] * 2 for i, gold in enumerate(data.answers)]
+        found = measure(write(tmp_path / f"{n_wrong}.jsonl", rows(data, "ab", answers)), data)
+        mean = next(one for one in found.figures if one.name == "mean over workers")
+        assert mean.value == pytest.approx(1 - n_wrong / 12)
+        assert mean.low is not None
+        assert mean.low < 0.6
 
 
 @pytest.mark.parametrize(("n", "has_interval"), [(19, False), (20, True)])
@@ -264,6 +286,28 @@ def test_the_headline_says_how_many_answers_count(tmp_path: Path) -> None:
     path = write(tmp_path / "p.jsonl", (row | {"writer": "a"} for row in rows(data, "ab", [[0, 1]] * 20)))
     found = swag_af.score(swag_af.ScoreOptions(questions, (), people=path, min_items=1))
     assert headline(found).startswith("2 people gave 40 answers, of which 20 count; majority of 1")
+
+
+def test_kappa_is_no_share_that_is_right(tmp_path: Path) -> None:
+    """The headline said so where no answer counts: -33.33 % right."""
+    data = choices(20)
+    questions, given = dataset(tmp_path / "q.jsonl", data), [*rows(data, "a", [[0]] * 20), *rows(data, "b", [[1]] * 20)]
+    path = write(tmp_path / "p.jsonl", (row | {"writer": row["worker"]} for row in given))
+    found = swag_af.score(swag_af.ScoreOptions(questions, (), people=path))
+    assert headline(found) == "2 people gave 40 answers, of which 0 count; Fleiss' kappa: -1.000."
+
+
+@pytest.mark.parametrize("has_order", [True, False])
+def test_agreement_is_told_of_answers_whose_numbers_mean_something(has_order: bool, tmp_path: Path) -> None:
+    """Where gold has a column of its own, kappa was that of numbers that were drawn for each row."""
+    data = replace(choices(30), has_order=has_order)
+    given = [
+        {"id": one.id, "worker": worker, "answer": one.options[0 if worker == "a" else one.answer]}
+        for one in data.instances
+        for worker in "ab"
+    ]
+    found = measure(write(tmp_path / "p.jsonl", given), data)
+    assert ("Fleiss' kappa" in figures(found)) == has_order
 
 
 def test_answers_of_people_count_from_1_where_all_say_so(tmp_path: Path) -> None:

@@ -764,6 +764,45 @@ def test_scores_of_rows_with_other_numbers_of_options_may_be_lists() -> None:
     )
 
 
+def test_none_within_lists_is_no_score() -> None:
+    """It was a TypeError of numpy's; a row of None alone has no prediction."""
+    scores: list[list[float | None]] = [[0.1, 0.2, 0.3, 0.4] for _ in range(N)]
+    scores[0] = [None] * 4
+    assert swag_af.scores_of(DATA, scores).n_missing == 1
+    scores[0] = [0.1, None, 0.3, 0.4]
+    with pytest.raises(InputError, match="some scores of an instance are no numbers"):
+        swag_af.scores_of(DATA, scores)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [["a", "b", "c", "d"]] * N,
+        [["0.1", "0.2", "0.3", None]] * N,
+        [*([[0.1, 0.2, 0.3, 0.4]] * (N - 1)), None],
+        np.full((N, 4), 1j),
+        [{0}] * N,
+        [{"a": 1}] * N,
+        [[10**400, 0.0, 0.0, 0.0]] * N,
+    ],
+)
+def test_what_is_no_number_is_refused_in_one_line(given: Any) -> None:
+    """Complex numbers scored 0, and others were errors of numpy's."""
+    with pytest.raises(InputError, match=r"^predictions: numbers of answers or scores of all are due"):
+        swag_af.scores_of(DATA, given)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "uint64", "int16"])
+def test_whole_numbers_of_any_kind_are_answers(kind: str) -> None:
+    assert swag_af.scores_of(DATA, DATA.answers.astype(kind)) == swag_af.scores_of(DATA, DATA.answers)
+
+
+def test_of_no_answer_at_all_it_is_not_said_that_it_is_right(tmp_path: Path) -> None:
+    """It was: a file in which every answer is null, and another column, "is right in every row, as gold is"."""
+    path = write(tmp_path / "p.jsonl", [{"id": one.id, "answer": None, "x": i} for i, one in enumerate(DATA.instances)])
+    assert read(path, PredictionOptions(allow_missing=True)).n_missing == N
+
+
 def test_a_figure_that_is_not_there_is_an_error_of_ours() -> None:
     with pytest.raises(SwagAfError, match="acc: not among the figures, accuracy") as fault:
         swag_af.scores_of(DATA, np.zeros(N, np.int64)).figure("acc")

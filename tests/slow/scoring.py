@@ -18,6 +18,13 @@ def prints_as(k: int, n: int, printed: str) -> str:
     return "cut" if (share // unit) * unit == value else "no"
 
 
+def by_luck(n: int, digits: int, *, cut: bool) -> float:
+    """The share of all percentages of so many decimals that are shares of `n`, as rounded or, with `cut`, as cut."""
+    fits = {"rounded", "cut"} if cut else {"rounded"}
+    printed = [f"{number / 10**digits:.{digits}f}" for number in range(100 * 10**digits + 1)]
+    return sum(any(prints_as(k, n, one) in fits for k in range(n + 1)) for one in printed) / len(printed)
+
+
 def majority_right(votes: Sequence[int], m: int) -> float:
     """The share of all draws of `m` annotators whose majority is answer 0, ties shared; `votes` by answer."""
     annotators = [answer for answer, n in enumerate(votes) for _ in range(n)]

@@ -38,7 +38,7 @@ def shares_of_choices(chosen: np.ndarray, instances: Instances) -> np.ndarray:
         raise InputError(f"{instances.name}: choices take one number of an answer an instance, or -1 for none.")
     shares = np.zeros(int(instances.offsets[-1]))
     said = chosen >= 0
-    shares[(instances.offsets[:-1] + chosen)[said]] = 1.0
+    shares[(instances.offsets[:-1] + chosen.astype(np.int64))[said]] = 1.0
     return shares
 
 

@@ -21,7 +21,7 @@ def check_not_gold(
 
     However few rows there are: naming the column is easy, and a wrong 100 % is not seen.
     """
-    if options.prediction_column != AUTO or answer not in ANSWERS or not is_right.all():
+    if options.prediction_column != AUTO or answer not in ANSWERS or not len(is_right) or not is_right.all():
         return
     passed = {answer, "", *known, *IDS, *cells.beside}
     others = [name for name in source.columns if name not in passed]

@@ -99,10 +99,13 @@ def read_judgements(
     faults.check()
     if not is_nlvr2:
         _check_once(path, found)
+    if not found:
+        raise InputError(f"{path}: no answer to a row with a label. Give answers to rows that have one.")
     items = sorted({one.item for one in found})
     rows = np.array([cells.rows[item] for item in items], np.int64)
     chance, gold = chance_of(cells.instances).at(rows), cells.instances.answers[rows]
-    return _judgements(f"{path.name}: {said}", items, found, gold, chance, groups[rows])
+    made = _judgements(f"{path.name}: {said}", items, found, gold, chance, groups[rows])
+    return replace(made, is_comparable=cells.instances.kind == "classes" or cells.instances.has_order)
 
 
 def _judgements(

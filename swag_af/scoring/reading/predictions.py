@@ -6,6 +6,7 @@ Missing, double and unknown ids are told together, the first three of each named
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,10 +77,23 @@ def predictions_of(
     is_ragged = len(set(lengths)) > 1
     if is_ragged and lengths != instances.n_answers.tolist():
         raise InputError("predictions: lists of other lengths than there are answers, or not one for each instance.")
-    given = np.concatenate([np.asarray(one) for one in listed]) if is_ragged else np.asarray(listed or given)
-    chosen = not is_ragged and given.ndim == 1 and np.issubdtype(given.dtype, np.integer)
-    shares = shares_of_choices(given, instances) if chosen else shares_of_scores(given, instances)
+    numbers = np.concatenate(list(map(_numbers, listed))) if is_ragged else _numbers(listed or given)
+    chosen = not is_ragged and numbers.ndim == 1 and np.issubdtype(numbers.dtype, np.integer)
+    shares = shares_of_choices(numbers, instances) if chosen else shares_of_scores(numbers, instances)
     return _of_shares(instances, shares, name, said, is_log)
+
+
+def _numbers(given: object) -> np.ndarray:
+    """Whole numbers as they are, others as floats, NaN where None stands; InputError for anything else."""
+    try:
+        made = np.asarray(given)
+        if made.dtype.kind in "iu":
+            return made
+        if made.dtype.kind in "bf" or all(isinstance(one, Real | None) for one in made.flat):
+            return made.astype(np.float64)
+    except (ValueError, OverflowError):  # lists beside numbers; a number that is too large
+        pass
+    raise InputError("predictions: numbers of answers or scores of all are due, and some are no such numbers.")
 
 
 def _of_shares(instances: Instances, shares: np.ndarray, name: str, said: str, is_log: bool) -> Predictions:
