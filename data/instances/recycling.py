@@ -67,8 +67,9 @@ class Recycled:
 
         chance = 1 / self.n_options[self.shared_rows]  # (s,) that an entry is gold
         n, by_guess = self._elsewhere(groups, np.ones(len(chance)), chance)
-        fewer = np.ceil(by_guess / 2 - 1e-9) - 1  # right so often at most
-        is_misled = bdtr(np.maximum(fewer, 0), np.maximum(n, 1), by_guess / np.maximum(n, 1)) * (fewer >= 0)
+        fewer = (np.ceil(by_guess / 2 - 1e-9) - 1).astype(np.int64)  # right so often at most
+        n_elsewhere = np.maximum(n.astype(np.int64), 1)
+        is_misled = bdtr(np.maximum(fewer, 0), n_elsewhere, by_guess / n_elsewhere) * (fewer >= 0)
         return round(float((chance * is_misled).sum()) / max(1, len(groups)), 9)
 
     def misleads(self, groups: np.ndarray) -> bool:

@@ -14,7 +14,7 @@ about audits are in `swag_af.auditing.summary`.
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -330,8 +330,13 @@ def _made(run: Run, request: _Request, device: str | None) -> Finding:
 
 def fingerprint(filter: object) -> str:
     """Twelve hexadecimal digits identifying a filter's settings, except for its device; "" when it has none."""
-    settings = {name: value for name, value in settings_of(filter).items() if name != "device"}
-    return sha256_json({name: repr(value) for name, value in settings.items()})[:12] if settings else ""
+    return fingerprint_of(settings_of(filter))
+
+
+def fingerprint_of(settings: Mapping[str, Any]) -> str:
+    """The same of the `settings` themselves."""
+    told = {name: repr(value) for name, value in settings.items() if name != "device"}
+    return sha256_json(told)[:12] if told else ""
 
 
 def due_iterations(run: Run, every: int, *, ended: bool) -> list[int]:

@@ -13,7 +13,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from swag_af.auditing.audit import fingerprint
+from swag_af.auditing.audit import fingerprint_of
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
 from swag_af.auditing.outcome import Association, Audit
@@ -29,6 +29,7 @@ from swag_af.auditing.probes.probe import (
     n_kept,
     planned,
     probes,
+    said_by,
 )
 from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.auditing.single.tables import Seen
@@ -158,8 +159,14 @@ def _chosen(checks: Checks) -> dict[str, Any]:
 def _record(checks: Checks, left_out: Sequence[str]) -> dict[str, object]:
     """What decides the figures, beside the data."""
     made = _chosen(checks) | {"models": [model_name(model) for model in checks.models], "seeds": list(checks.seeds)}
-    made["settings"] = {model_name(one): fingerprint(one) for one in checks.models if not isinstance(one, str)}
+    told = [one for one in checks.models if not isinstance(one, str) or _is_set(one)]
+    made["settings"] = {model_name(one): fingerprint_of(said_by(one)) for one in told}
     return {"swag_af": version("swag-af"), "checks": made, "left_out": list(left_out)}
+
+
+def _is_set(name: str) -> bool:
+    """Whether the name of a model says a setting, or a class of anybody's."""
+    return "[" in name or ":" in name
 
 
 def _nobody(*_: object, **__: object) -> None:

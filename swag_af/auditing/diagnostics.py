@@ -112,7 +112,8 @@ def of_accuracy(
     """The diagnostic of an accuracy: found where the interval of `hits` (N,) leaves out the mean of `chance` (N,).
 
     Below chance is a finding as well as above. `groups` (N,) are numbered from 0. `said` may hold `{value}`, `{low}`,
-    `{high}` and `{chance}`, which become percentages. `times` is that of `interval`.
+    `{high}` and `{chance}`, which become percentages; what others wrote is `literal` in it. `times` is that of
+    `interval`.
     """
     expected = round(float(chance.mean()), 6)
     value, low, high = rounded_mean(hits, groups, times=times)
@@ -134,3 +135,8 @@ def of_accuracy(
         n_groups=int(groups.max()) + 1,
         examples=examples,
     )
+
+
+def literal(text: str) -> str:
+    """`text` for a `said`, in which braces of its own stand for themselves."""
+    return text.replace("{", "{{").replace("}", "}}")

@@ -14,6 +14,7 @@ from typing import Any
 
 from swag_af.auditing.codes.code import is_computed
 from swag_af.auditing.conditions import (
+    Comparison,
     Condition,
     Decision,
     decide_one,
@@ -148,16 +149,15 @@ def _place(path: Path, lines: Sequence[str], number: int, text: str) -> str:
 def decide(gate: Gate, diagnostics: Sequence[Diagnostic], without: Sequence[LeftOut] = ()) -> GateResult:
     """What `diagnostics`, those of an audit, and those that it is `without`, say to every condition of `gate`.
 
-    A condition must hold for every diagnostic that it is about, or, where one of two opposite rules was left out and it
-    names that one, for its mirror; one that is about none of them, or only about what had nothing to look at, fails,
-    and so does one that is about what was left out, unless it says `if computed`.
+    A condition must hold for every diagnostic that it is about, and for the opposite of a rule (`mirrored`) where that
+    was left out and it is about it: a bound from below may fail for that alone. One that is about none of them, or only
+    about what had nothing to look at, fails, and so does one that is about what was left out, unless it says `if
+    computed`.
     """
     ordered = sorted(filter(is_computed, diagnostics), key=lambda one: (one.code, one.subject))
     decisions, notes = list[Decision](), list[str]()
     for condition in gate.conditions:
-        about = [one for one in ordered if condition.is_about(one)]
-        about = about or [one for one in map(mirrored, ordered) if one is not None and condition.is_about(one)]
-        made = [decide_one(condition, one) for one in about]
+        made = [decide_one(condition, one) for one in _about(condition, ordered)]
         if lacking := [one for one in without if condition.is_about(one)]:
             made.append(left_out(condition, lacking))
         decisions += made or [not_computed(condition, diagnostics, ordered)]
@@ -166,3 +166,17 @@ def decide(gate: Gate, diagnostics: Sequence[Diagnostic], without: Sequence[Left
         if made and idle:
             notes.append(f"{condition.text}: nothing to look at in this data for {', '.join(idle)}.")
     return GateResult(tuple(decisions), gate.path, tuple(notes))
+
+
+def _about(condition: Condition, ordered: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """What `condition` is about, mirrors of rules that were left out among them.
+
+    A mirror has the status of its rule: where one is asked for, the rule says enough.
+    """
+    those = [one for one in ordered if condition.is_about(one)]
+    if those and not isinstance(condition.asked, Comparison):
+        return those
+    there = {(one.code, one.subject) for one in ordered}
+    mirrors = [one for one in map(mirrored, ordered) if one and (one.code, one.subject) not in there]
+    those += [one for one in mirrors if condition.is_about(one)]
+    return sorted(those, key=lambda one: (one.code, one.subject))

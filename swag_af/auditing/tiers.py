@@ -55,7 +55,7 @@ class Tiers:
     probability: np.ndarray
     """(N,) of gold, by the probes together."""
     solved_by: np.ndarray
-    """(N,) how many of the probes have gold first, alone; of several seeds, in more than half."""
+    """(N,) how many of the probes are right more than half of the time, over seeds and ties, which are shared."""
     weights: Mapping[str, float]
     """The weight of each probe, by its name, on scores of standard deviation 1."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.errors import InputError, several
 from swag_af.data.findings import GONE_BELOW, UnseenCheck, write_unseen
-from swag_af.data.interval import interval
+from swag_af.data.interval import effective_groups, interval, wilson
 from swag_af.data.progress import note, progress
 from swag_af.data.run import Run
 from swag_af.filters.contract import Filter
@@ -76,12 +76,22 @@ class UnseenRule:
             f"Every {several(self.every, 'iteration')} {self.filter} is fitted {self.n_folds} times on four fifths of "
             f"{n:,} contexts, and scores each once; --within {self.within:g} must hold {IN_A_ROW} times in a row."
         )
-        reach = interval(np.full(n, chance), groups)[1] - chance
-        if self.within < reach:
+        reach, most = _reaches(groups, chance)
+        if self.within < most:
+            alike = f", and up to {most:.3f} where those of a group are alike" if most > reach else ""
             note(
-                f"Warning: with {n:,} contexts the interval of a filter at chance ends {reach:.3f} above it, so "
-                f"--within {self.within:g} is met by luck only. Take more contexts, or --within {reach:.3f} or more."
+                f"Warning: with {n:,} contexts the interval of a filter at chance ends {reach:.3f} above it{alike}, so "
+                f"--within {self.within:g} {'is' if self.within < reach else 'may be'} met by luck only. Take more "
+                f"contexts, or --within {most:.3f} or more."
             )
+
+
+def _reaches(groups: np.ndarray, chance: float) -> tuple[float, float]:
+    """How far above `chance` the interval ends of a filter that is there, if contexts in `groups` (N,) are drawn one by
+    one, and if all of a group are right or wrong together."""
+    least = interval(np.full(len(groups), chance), groups)[1]
+    n_groups = effective_groups(np.bincount(groups))
+    return least - chance, max(least, wilson(chance, n_groups, n_groups)[1]) - chance
 
 
 def has_ended(checks: Iterable[UnseenCheck]) -> bool:

@@ -290,7 +290,7 @@ def _recycling_line(saved: SavedAudit) -> list[str]:
 
 def _set_line(saved: SavedAudit) -> list[str]:
     """How many contrast sets the probe of a part that does best has wholly right."""
-    made = [one for one in saved.diagnostics if one.code == CONSISTENCY and one.subject.partition(",")[0] != "full"]
+    made = [one for one in saved.diagnostics if one.code == CONSISTENCY and _reads(one) in _READS_PART]
     best = max(made, key=lambda one: (one.value, one.subject), default=None)
     if best is None:
         return []

@@ -69,7 +69,7 @@ def topics_of(
 ) -> Topics:
     """`n_topics` topics of a set whose groups have the numbers `groups` (N,).
 
-    The order of the instances does not matter. Advances by 1 in all.
+    The order of the instances does not matter. Advances by 1 for each batch, by `n_batches` at most.
     """
     documents, parted = _documents(instances, groups, seed)
     held = _held_out(parted)
@@ -92,8 +92,8 @@ def topics_of(
 
 
 def n_batches(n_documents: int) -> int:
-    """How many batches a fit takes at most."""
-    return _passes(n_documents) * -(-n_documents // _BATCH)
+    """How many batches a fit takes of so many documents or fewer, at most: fewer are gone through more often."""
+    return max((_passes(begin + 1) * (begin // _BATCH + 1) for begin in range(0, n_documents, _BATCH)), default=0)
 
 
 def document_of(one: Instance, kind: str) -> str:
@@ -131,7 +131,7 @@ def _held_out(groups: np.ndarray) -> np.ndarray:
     """(D,) whether a document is held out: whole groups, in the order of their first documents, each that `HELD_OUT`
     has room for.
 
-    None where there are fewer than ten groups.
+    No document is where there are fewer than ten groups.
     """
     names, first, sizes = np.unique(groups, return_index=True, return_counts=True)
     if len(first) < 1 / HELD_OUT:

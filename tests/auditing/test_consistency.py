@@ -23,6 +23,7 @@ from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.auditing.verdict import further
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.interval import CROSS_VALIDATED, interval
 from swag_af.reporting.audit_page import audit_page
 
 
@@ -182,6 +183,35 @@ def test_coins_have_more_sets_right_than_the_largest_class_and_find_nothing() ->
     assert found.low > found.chance
     assert found.status == "clear"
     assert "by lot, gets 25." in found.said or "by lot, gets 24." in found.said
+
+
+def test_the_interval_is_that_of_a_cross_validated_accuracy_as_of_other_probes() -> None:
+    """That of hits one by one left out chance in 9 of 140 draws of labels by lot, where nothing is to be found."""
+    made = in_sets(questions(200))
+    (found,) = consistency_diagnostics([probe(made, 0.6)], made, alone(200))
+    (of_split,) = consistency_diagnostics([replace(probe(made, 0.6), folds="split")], made, alone(200))
+    sets = contrast_sets(made, alone(200), np.arange(200))
+    assert sets is not None
+    right = set_hits(probe(made, 0.6), sets)
+    assert (found.low, found.high) == pytest.approx(interval(right, sets.groups, times=CROSS_VALIDATED), abs=1e-6)
+    assert (of_split.low, of_split.high) == pytest.approx(interval(right, sets.groups), abs=1e-6)
+
+
+def test_the_name_of_a_model_may_have_braces() -> None:
+    """A KeyError ended the audit of contrast sets."""
+    made = in_sets(questions(40))
+    (found,) = consistency_diagnostics([probe(made, 0.9, model="mine{a}{value}")], made, alone(40))
+    assert "ine{a}{value}, reading the options alone, has every instance right in" in found.said
+
+
+def test_words_in_random_order_are_no_part_of_an_instance() -> None:
+    """The line on parts named the share of the probe that read every word, shuffled."""
+    made = in_sets(questions(80))
+    each = [probe(made, 0.5), probe(made, 0.95, input="shuffled"), probe(made, 0.97, input="full")]
+    found = list(consistency_diagnostics(each, made, group(made)))
+    part = next(one for one in found if one.subject.startswith("options"))
+    (line,) = (line for line in further(audit(made, each, others=found)) if "No probe of a part" in line)
+    assert f"has more than {100 * part.value:.1f} % of 40 contrast sets" in line
 
 
 def test_over_seeds_it_is_the_mean_of_the_consistencies_and_not_that_of_mean_answers() -> None:

@@ -292,6 +292,37 @@ def test_copies_in_one_group_are_counted_without_those_whose_groups_differ() -> 
     }
 
 
+@pytest.mark.parametrize("n_train", [48, 60, 72])
+def test_a_test_split_that_stands_in_train_is_found_whatever_its_size(n_train: int) -> None:
+    """Where copies were more than half of the set they were a hint, so that such a split passed its gate."""
+    train = [replace(one, split="train") for one in ROWS[:n_train]]
+    test = [copy_of(train[i % n_train], replace(one, split="test")) for i, one in enumerate(ROWS[n_train:])]
+    found = found_in(choices([*train, *test]))
+    assert (found["AF505", "test"].status, found["AF505", "test"].value) == ("found", 1.0)
+
+
+def test_copies_in_another_split_are_a_hint_where_most_rows_have_twins_in_their_own() -> None:
+    """There is something that was not read, which tells them apart across splits too."""
+    rows = [copy_of(ROWS[i // 2 % 30], one) for i, one in enumerate(ROWS)]
+    found = found_in(choices(rows))
+    assert found["AF501", "instances"].value == 1.0
+    assert {found[key].status for key in (("AF501", "instances"), ("AF505", "test"))} == {"hint"}
+
+
+def test_a_file_that_was_given_twice_is_found_and_asked_about() -> None:
+    """It was a hint: something that was not read probably told its rows apart."""
+    rows = [replace(one, split="", where=f"a.jsonl, line {i}") for i, one in enumerate(ROWS)]
+    again = [replace(one, id=f"{one.id}b", where=one.where.replace("a.", "b.")) for one in rows]
+    more = replace(ROWS[0], id="more", context="What else is there to be seen?", split="", where="b.jsonl, line 121")
+    found = found_in(choices([*rows, *again]))
+    assert {found[key].status for key in (("AF501", "instances"), ("AF513", "files"))} == {"found"}
+    larger = found_in(choices([*rows, *again, more]))["AF513", "files"].said
+    assert "; b.jsonl has all of a.jsonl: is it the same file, given twice?" in larger
+    some = found_in(choices([*rows, *again[:1], more]))["AF513", "files"]
+    assert some.status == "found"
+    assert "given twice" not in some.said
+
+
 PARTS = ["red fox", "a", "b", "the cat sat", "one two three four five six seven eight nine ten eleven twelve", "A."]
 PARTS += ["you can not go there", "you cannot go there"]  # equal as they are compared, in other words
 PARTS += ["you can not go there", "you cannot go there"]  # equal as they are compared, in other words

@@ -98,6 +98,51 @@ def test_nothing_is_taken_from_other_data_or_settings(tmp_path: Path, monkeypatc
     assert n_made(data, singles(data)) == 1, "what another version has made"
 
 
+OF_WEIGHTS = '''
+from pathlib import Path
+
+import numpy as np
+
+
+class Weighing:
+    """Likes long texts, or short ones, by what stands in a file."""
+
+    name, argument = "weighing", "folder"
+
+    def __init__(self, folder: str):
+        self.weight = float((Path(folder) / "weight.txt").read_text())
+
+    def settings(self):
+        return {"weight": self.weight}
+
+    def fit(self, texts, labels, n_labels, *, rng):
+        pass
+
+    def score(self, texts):
+        return np.array([[0.0, self.weight * len(text)] for text in texts])
+'''
+
+
+def test_nothing_is_taken_of_other_weights_under_the_same_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names alone were asked, so that an audit that went on had probes of the weights that stood there before."""
+    (tmp_path / "of_weights.py").write_text(OF_WEIGHTS)
+    monkeypatch.syspath_prepend(tmp_path)
+    data, model = random_choices(30, seed=1), f"of_weights:Weighing[{tmp_path}]"
+    checks, kept = (
+        Checks(models=[model], inputs=["options"], n_folds=2),
+        KeptProbes(tmp_path / "kept", data, singles(data)),
+    )
+    found = []
+    for weight in ("1", "-1", "1"):
+        (tmp_path / "weight.txt").write_text(weight)
+        alone = audit(data, checks, groups=singles(data))
+        found.append(audit(data, checks, groups=singles(data), kept=kept))
+        np.testing.assert_array_equal(found[-1].probes[0].scores, alone.probes[0].scores)
+        assert n_done(data, singles(data), checks, kept) == 1
+    settings = [one.record["checks"]["settings"][model] for one in found]
+    assert settings[0] == settings[2] != settings[1]
+
+
 def test_an_audit_that_was_stopped_makes_the_other_probes_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -180,6 +180,26 @@ def test_few_contexts_are_warned_of_before_any_work(options: FilterOptions, caps
     assert "Warning: with 30 contexts the interval of a filter at chance ends" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("within", "n_groups", "said"),
+    [
+        (0.05, 10, "ends 0.108 above it, and up to 0.350 where those of a group are alike, so --within 0.05 is met by"),
+        (0.2, 10, "and up to 0.350 where those of a group are alike, so --within 0.2 may be met by luck only."),
+        (0.4, 10, ""),
+        (0.05, 100, "above it, so --within 0.05 is met by luck only"),
+        (0.2, 100, ""),
+    ],
+)
+def test_contexts_of_few_groups_may_tell_less_than_they_are_many(
+    within: float, n_groups: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Groups counted for nothing: of 100 contexts in ten videos nobody was warned."""
+    UnseenRule("level", within, 1).warn(np.arange(100) % n_groups, 0.25)
+    told = capsys.readouterr().err
+    assert ("Warning" in told) == bool(said)
+    assert said in " ".join(told.split())
+
+
 @pytest.mark.parametrize(("field", "value"), [("within", -0.1), ("unseen_every", 0)])
 def test_options_out_of_range_are_refused(options: FilterOptions, field: str, value: float) -> None:
     with pytest.raises(InputError, match=field.replace("_", "-")):

@@ -1,5 +1,6 @@
 """Claims about options that are right in one question and wrong in another."""
 
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -91,6 +92,13 @@ def test_what_luck_alone_does_is_a_hint(n: int, n_texts: int) -> None:
         assert made.status == "hint"
         assert recycled(instances).misled(np.arange(n)).mean() > 0.1
         assert note_on_probes(instances, np.arange(n)) == ""
+
+
+def test_what_luck_does_asks_scipy_of_whole_numbers() -> None:
+    """Of floats scipy warns, and will refuse them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert recycled(lottery(300, 200, 0)).misled_by_luck(np.arange(300) // 3) > 0
 
 
 def test_what_luck_does_is_what_many_draws_do_on_average() -> None:

@@ -25,7 +25,7 @@ from swag_af.describing.lengths import LONGEST, curve_of, lengths_of
 from swag_af.describing.options import DescribeOptions, Of
 from swag_af.describing.parts import Sentence, parts_of, plain, sentences, size_of, sizes_of, token_list
 from swag_af.describing.tables import tables_of
-from swag_af.describing.topics import _held_out, content_words, topics_of
+from swag_af.describing.topics import _BATCH, _held_out, _passes, content_words, n_batches, topics_of
 from swag_af.describing.verbs import (
     PRIOR,
     Ratio,
@@ -457,6 +457,13 @@ def test_splits_have_one_order_whatever_that_of_the_rows() -> None:
     made = [counts_of(Instances(tuple(rows), "classes", ("a", "b"))).splits for rows in (ones, ones[::-1])]
     assert made[0] == made[1]
     assert [one.what for one in made[0]] == ["train", "val", "test", "odd"]
+
+
+@pytest.mark.parametrize("n", [0, 1, 512, 2048, 2100, 100_000])
+def test_topics_of_fewer_documents_take_no_more_batches_than_are_announced(n: int) -> None:
+    """Of 2,048 instances 192 were, and with 2,000 different documents they took 200."""
+    every = [_passes(m) * math.ceil(m / _BATCH) for m in range(n + 1)]
+    assert max(every) == n_batches(n)
 
 
 def test_topics_of_words_at_random_are_warned_of() -> None:

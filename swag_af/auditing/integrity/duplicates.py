@@ -18,7 +18,8 @@ from swag_af.data.splits import numbered
 from swag_af.data.text.wording import comparable
 
 DESIGN = 0.5
-"""Where more than this share of the instances is the same as others, they are meant to be: a hint, no fault."""
+"""Where more than this share of the instances is the same as others of their split and file, they are meant to be: all
+that is the same is a hint, no fault. Copies in another split or file tell nothing of that: one may be in the other."""
 
 
 def duplicate_diagnostics(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
@@ -69,7 +70,7 @@ class _Looked:
         is_of[rows] = True
         has, sure = mark(self.found) & is_of, mark(self.sure) & is_of
         n_more = int(has.sum() - sure.sum())
-        if has.mean() > DESIGN:
+        if has.any() and self.found.exact_within_file.mean() > DESIGN:
             why_hint = "; so many that something which was not read, such as an image, probably tells them apart"
         elif n_more and not sure.any():
             why_hint = "; what their groups show may tell them apart, since these are named and differ"
@@ -106,10 +107,18 @@ def _within(looked: _Looked) -> list[Diagnostic]:
             f"{ONE_SPLIT}, files" if one_file else "files",
             lambda one: one.exact_in_other_file,
             partial(Sameness.twin, other_file=True),
-            "are the same as one of their split in another file",
+            f"are the same as one of their split in another file{_given_twice(looked)}",
             rows=np.zeros(0, np.int64) if one_file else None,
         ),
     ]
+
+
+def _given_twice(looked: _Looked) -> str:
+    """A question to whoever gave a file all of which stands in another; empty where there is none."""
+    if (rows := looked.found.within_another()) is None:
+        return ""
+    one, other = (looked.instances.instances[row].where.rpartition(",")[0] for row in rows)
+    return f"; {other} has all of {one}: is it the same file, given twice?"
 
 
 def _across(looked: _Looked) -> list[Diagnostic]:

@@ -47,6 +47,11 @@ class Sameness:
         return _sizes(self.same, self.split) > 1
 
     @cached_property
+    def exact_within_file(self) -> np.ndarray:
+        """Whether another instance of the split and file is the same."""
+        return _sizes(self.same, self.split, self.file) > 1
+
+    @cached_property
     def exact_across(self) -> np.ndarray:
         """Whether an instance of another split is the same."""
         return _sizes(self.same) > _sizes(self.same, self.split)
@@ -55,6 +60,22 @@ class Sameness:
     def exact_in_other_file(self) -> np.ndarray:
         """Whether an instance of another file, but of the same split, is the same."""
         return _sizes(self.same, self.split) > _sizes(self.same, self.split, self.file)
+
+    def within_another(self) -> tuple[int, int] | None:
+        """The first rows of a file and of another, in which all that the first has stands in the same splits; None
+        where there are no such files."""
+        from scipy.sparse import csr_array
+
+        keys = np.unique(np.stack([self.same, self.split]), axis=1, return_inverse=True)[1].ravel()
+        (files, of), n_files = np.unique(np.stack([self.file, keys]), axis=1), int(self.file.max()) + 1
+        has = csr_array((np.ones(len(of), np.int64), (files, of)), shape=(n_files, int(keys.max()) + 1))
+        shared = (has @ has.T).tocoo()
+        whole = (shared.data == np.bincount(files)[shared.row]) & (shared.row != shared.col)
+        if not whole.any():
+            return None
+        pair = min(zip(shared.row[whole].tolist(), shared.col[whole].tolist(), strict=True))
+        first, second = (int(np.flatnonzero(self.file == file)[0]) for file in pair)
+        return first, second
 
     @cached_property
     def clusters(self) -> np.ndarray:

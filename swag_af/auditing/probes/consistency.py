@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
+from swag_af.auditing.diagnostics import Diagnostic, Example, Status, literal, of_accuracy
 from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.outcome import Probe
 from swag_af.auditing.probes.inputs import FULL, INPUTS
@@ -18,6 +18,7 @@ from swag_af.auditing.probes.probe import model_label
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.interval import CROSS_VALIDATED
 from swag_af.data.percent import in_percent
 from swag_af.data.splits import join_pairs, numbered
 from swag_af.data.text.wording import comparable
@@ -157,9 +158,10 @@ def _of_probe(alike: Sequence[Probe], sets: ContrastSets, instances: Instances) 
         lot, better = f" Naming classes as often, by lot, gets {in_percent(by_lot)}.", "the better of the two"
     elif (by_options := alike_chances(sets, instances)).mean() > chances.mean():
         chances, guessing = by_options, "by guessing, with one answer for the same options,"
-    said = f"{model_label(one.model)}, reading {INPUTS[instances.kind][one.input].said}, has every instance right in "
-    said += f"{{value}} of {several(sets.n, 'contrast set')} ({{low}} to {{high}}; {guessing} {{chance}})."
-    found = of_accuracy(CODE, one.name, hits, chances, sets.groups, said=said)
+    said = f"{literal(model_label(one.model))}, reading {INPUTS[instances.kind][one.input].said}, has every instance "
+    said += f"right in {{value}} of {several(sets.n, 'contrast set')} ({{low}} to {{high}}; {guessing} {{chance}})."
+    times = 1.0 if one.folds == "split" else CROSS_VALIDATED
+    found = of_accuracy(CODE, one.name, hits, chances, sets.groups, said=said, times=times)
     is_above = (found.low or 0.0) > max(found.chance or 0.0, by_lot)
     status: Status = "found" if is_above and one.input != FULL else "clear"
     means = REFERENCE if one.input == FULL else _ABOVE if is_above else _NOT_ABOVE.format(better)

@@ -23,7 +23,7 @@ from swag_af.data.instances.instances import Instances
 from swag_af.data.manifests import sha256_json, version_of
 from swag_af.data.replacing import replacing
 
-DECIDES = ("swag-af", "numpy", "scipy", "scikit-learn", "fasttext", "torch")
+DECIDES = ("swag-af", "numpy", "scipy", "scikit-learn", "fasttext", "torch", "transformers", "tokenizers")
 """Packages whose version may change a probe."""
 COLUMNS = ("rows", "hits", "probabilities", "scores")
 ABOUT = ("input", "model", "folds", "n_folds", "seed", "fitted_on", "scored_on")

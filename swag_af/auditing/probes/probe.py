@@ -209,13 +209,14 @@ def probes(
         find_input(task.input, instances.texts)
         _check_name(task.model)
     deal_folds(groups.numbers, n_folds, rng=np.random.default_rng(0))
-    made: list[Probe | str | None] = [kept.find(_settings_of(task)) if kept else None for task in tasks]
+    made_by = _made_by(tasks) if kept else []
+    made: list[Probe | str | None] = [kept.find(one) for one in made_by] if kept else [None] * len(tasks)
     todo = [i for i, one in enumerate(made) if one is None]
 
     def done(number: int, one: Probe | str) -> None:
         made[todo[number]] = one
         if kept and isinstance(one, Probe):
-            kept.keep(_settings_of(tasks[todo[number]]), one)
+            kept.keep(made_by[todo[number]], one)
         if advance is not None:
             advance(1, note=one if isinstance(one, str) else f"{one.name} {one.hits.mean():.3f}")
 
@@ -230,13 +231,29 @@ def probes(
 
 def n_kept(tasks: Sequence[Task], kept: KeptProbes) -> int:
     """How many of the probes of `tasks` are there already."""
-    return sum(kept.has(_settings_of(task)) for task in tasks)
+    return sum(map(kept.has, _made_by(tasks)))
 
 
-def _settings_of(task: Task) -> dict[str, Any]:
-    """All that decides a probe, beside the data."""
-    model = {"model": model_name(task.model), "settings": repr(settings_of(task.model))}
-    return {field.name: getattr(task, field.name) for field in fields(task)} | model
+def _made_by(tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """All that decides each probe, beside the data. A model says once what it is, for its files may be large."""
+    models = {model_name(task.model): task.model for task in tasks}
+    settings = {name: repr(said_by(model)) for name, model in models.items()}
+    return [
+        {field.name: getattr(task, field.name) for field in fields(task)}
+        | {"model": model_name(task.model), "settings": settings[model_name(task.model)]}
+        for task in tasks
+    ]
+
+
+def said_by(model: AnyModel) -> dict[str, Any]:
+    """The settings of a model, such as hashes of its files; none of tf-idf and fastText by their names, and of a name
+    that makes no model here."""
+    if model in DEFAULT_MODELS:
+        return {}
+    try:
+        return settings_of(_made(model))
+    except InputError:
+        return {}
 
 
 Done = Callable[[int, Probe | str], None]
