@@ -131,7 +131,7 @@ def settings_of(made: object) -> dict[str, Any]:
     """
     source = source_of(made)
     own = {"source": source} if source else {}
-    if hasattr(made, "settings"):
+    if callable(getattr(made, "settings", None)):
         with blaming(made, "settings"):
             found = made.settings()
         if not isinstance(found, Mapping):
