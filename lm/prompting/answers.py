@@ -77,7 +77,14 @@ def _has_letters(text: str) -> bool:
 
 def _json_strings(text: str) -> list[str] | None:
     """The strings and numbers of a JSON value at the beginning of `text`; of a list that is cut off or broken, the
-    strings, or objects, that are whole; None where there is no JSON."""
+    strings, or objects, that are whole; None where there is no JSON, or more brackets in each other than can be read."""
+    try:
+        return _strings_at(text)
+    except RecursionError:
+        return None
+
+
+def _strings_at(text: str) -> list[str] | None:
     if text.startswith('"'):
         return _in_a_row(text)
     if text[:1] not in ("[", "{"):

@@ -35,6 +35,8 @@ _JUDGEMENT = re.compile(
 _ROW = re.compile(r"\s*\|(.*)\|\s*")
 _COUNT = re.compile(r"[*_]{0,3}(?:\d{1,3}|[a-zA-Z])?[.)]?[*_]{0,3}")
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
+_IS_MARK = re.compile(r"\d{1,3}|[a-zA-Z]")
+"""A whole number or a letter, which is all that counts."""
 _LONG = 3
 """Marks that count up are numbers of items, wherever they begin, if there are so many."""
 
@@ -122,8 +124,9 @@ def cells_of(lines: Sequence[str]) -> list[str] | None:
 
 
 def count_up(marks: Sequence[str]) -> bool:
-    """Whether marks of items, numbers or letters, count them: 1, 2, 3; a, b, c; 1, 1, 1."""
-    if not marks or len({mark.isdecimal() for mark in marks}) > 1:
+    """Whether marks of items, numbers or letters, count them: 1, 2, 3; a, b, c; 1, 1, 1. Texts that are neither count
+    nothing."""
+    if not all(map(_IS_MARK.fullmatch, marks)) or len({mark.isdecimal() for mark in marks}) != 1:
         return False
     numbers = [int(mark) if mark.isdecimal() else ord(mark.lower()) - ord("a") + 1 for mark in marks]
     ascends = numbers == list(range(numbers[0], numbers[0] + len(numbers)))

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
@@ -403,3 +405,39 @@ def test_of_an_answer_that_was_cut_off_only_what_is_whole_is_taken() -> None:
 )
 def test_a_list_ends_with_the_bracket_that_closes_it(text: str, is_whole: bool) -> None:
     assert is_whole_list(text) == is_whole
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("| closes the lid. | eats it. |", ["| closes the lid. | eats it. |"]),
+        ("|  | a b |\n|  | c d |", ["| | a b |", "| | c d |"]),
+        ("Here:\n| Wrong ending | Why |\n| x y | no |", ["| Wrong ending | Why |", "| x y | no |"]),
+        (f"| {'1' * 5000} | b |", [f"| {'1' * 5000} | b |"]),
+    ],
+)
+def test_lines_with_pipes_that_no_number_counts_are_lines(text: str, found: list[str]) -> None:
+    assert endings_in(text, load_prompt("wrong-ending")) == found
+
+
+PIECES = (
+    *("|", "---", "| 1 |", "| closes it |", "1.", "2)", "(b)", "c:", "①", "٣", "- ", "• ", "**", "`", "```json\n", "```"),
+    *("[", "]", "{", "}", '"', "'", "\\", "\\u12", '"answer"', ":", ",", "null", "3", "4.5", "NaN", "1e5", "\ud83d"),
+    *("\n", "\n\n", " ", "He runs.", "Wrong answer:", "(incorrect)", "…", "<think>", "</think>", "“", "”", "。", "、"),
+)
+"""What answers are made of: tables, numbers, bullets, JSON and words."""
+
+
+@given(
+    text=st.lists(st.sampled_from(PIECES), max_size=24).map("".join),
+    prompt=st.sampled_from(PROMPTS).map(load_prompt),
+    is_cut=st.booleans(),
+    keeps=st.sampled_from(["", "quotes", "emphasis"]),
+)
+def test_whatever_a_model_answers_is_read(text: str, prompt: Prompt, is_cut: bool, keeps: str) -> None:
+    assert all(isinstance(one, str) for one in endings_in(text, prompt, is_cut=is_cut, keeps=keeps))
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('[{"a":', "}]")])
+def test_brackets_within_brackets_without_end_are_read(opens: str, closes: str) -> None:
+    assert endings_in(f'{opens * 900}"runs away"{closes * 900}', load_prompt("wrong-ending")) == ["runs away"]
