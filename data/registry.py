@@ -122,7 +122,7 @@ class Registry:
     def find(self, name: str, *, beside: Sequence[str] = ()) -> Callable[..., Any]:
         """The class or function called `name`, without its brackets; InputError, with near matches, when there is
         none, and where several packages announce it. `beside` are names that the caller takes, too."""
-        name, _ = self.parted(name)
+        name, _, _ = self._read(name)
         self._check_one(name)
         target = self.ours.get(name) or self.announced().get(name) or (name if ":" in name else None)
         if target is None:
@@ -186,9 +186,11 @@ class Registry:
         return [f"{name}[{self.takes[name]}]" if name in self.takes else name for name in self.names()]
 
     def parted(self, name: str) -> tuple[str, str | None]:
-        """`NAME[ARGUMENT]`, or `NAME:ARGUMENT` where NAME is built in, as two parts, named settings left out; the
-        argument is None where there is none."""
-        base, argument, _ = self._read(name)
+        """`NAME[ARGUMENT]`, or `NAME:ARGUMENT` where NAME is built in, as two parts, other named settings left out; the
+        argument may stand by its name, too, and is None where there is none."""
+        base, argument, written = self._read(name)
+        if argument is None and written:
+            argument = written.get(getattr(self.find(base), "argument", None) or "")
         return base, argument
 
     def _read(self, name: str) -> tuple[str, str | None, dict[str, str]]:

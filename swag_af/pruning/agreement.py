@@ -7,12 +7,14 @@ kept than on what is removed, a part of the difficulty is noise in the labels.
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from swag_af.data.cells.labels import AS_TEXT, index_of
 from swag_af.data.cells.values import as_list, did_you_mean, optional, with_nested
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Instances
@@ -104,8 +106,9 @@ def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances
     """(N,) the agreement that each instance's row has under `column`, NaN where the cell has none.
 
     A number from 0 to 1; a list of the annotators' labels, or an object of them by annotator; or an object that says of
-    each label how many gave it, or what share. Agreement is the share of the commonest label; nulls and blanks are no
-    labels, and one label agrees with nobody. Raises InputError for a column that is not there, for cells that are none
+    each label how many gave it, or what share. Numbers under names that are no labels are an object by annotator,
+    where the numbers are labels, and how many otherwise. Agreement is the share of the commonest label; nulls and
+    blanks are no labels, and one label agrees with nobody. Raises InputError for a column that is not there, for cells that are none
     of these, and for lists of numbers where labels are no numbers: those may be counts, and do not say of what.
     """
     at: dict[str, list[int]] = {}
@@ -123,7 +126,8 @@ def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances
                 rows = at.get(f"{name}, {where}", at.get(f"{source.path.name}, {where}"))
                 try:
                     if rows is not None:
-                        found[rows] = _agreement(optional(with_nested(record, [column]), column), column, words)
+                        cell = optional(with_nested(record, [column]), column)
+                        found[rows] = _agreement(cell, column, words, _answers(instances, rows))
                 except RowError as fault:
                     faults.add(where, fault)
             faults.check()
@@ -151,8 +155,15 @@ def _words(classes: Sequence[str]) -> Sequence[str]:
     return () if any(re.fullmatch(r"[-+]?\d+([.]\d+)?", name.strip()) for name in classes) else classes
 
 
-def _agreement(value: Any, column: str, words: Sequence[str]) -> float:
-    """That of one cell; `words` are the labels of the dataset where these are no numbers."""
+def _answers(instances: Instances, rows: Sequence[int]) -> list[tuple[str, ...]]:
+    """What the labels of these instances name, of each that is another: its options, or the classes."""
+    if instances.kind == "classes":
+        return [instances.classes]
+    return list(dict.fromkeys(instances.instances[row].options for row in rows))
+
+
+def _agreement(value: Any, column: str, words: Sequence[str], answers: Sequence[tuple[str, ...]]) -> float:
+    """That of one cell; `words` are the labels of the dataset where these are no numbers, `answers` what they name."""
     if _is_blank(value):
         return float("nan")
     if isinstance(value, str) and value.lstrip().startswith("["):
@@ -160,7 +171,7 @@ def _agreement(value: Any, column: str, words: Sequence[str]) -> float:
     if isinstance(value, list | tuple | dict):
         given = [one for one in (value.values() if isinstance(value, dict) else value) if not _is_blank(one)]
         are_numbers = bool(given) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in given)
-        if are_numbers and isinstance(value, dict):
+        if are_numbers and isinstance(value, dict) and (words or not _is_by_annotator(value, given, answers)):
             return _share_of_commonest(given, column)
         if are_numbers and words:
             raise RowError(
@@ -176,6 +187,21 @@ def _agreement(value: Any, column: str, words: Sequence[str]) -> float:
     if not 0 <= share <= 1:
         raise RowError(f"has {share:g} under {column}; agreement is a number from 0 to 1")
     return share
+
+
+def _is_by_annotator(cell: dict[str, Any], given: Sequence[float], answers: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the numbers `given` in a cell are labels, under names of which one at least is none."""
+    are_labels = all(any(_is_label(one, texts) for texts in answers) for one in given)
+    return are_labels and not all(any(_is_label(name, texts) for texts in answers) for name in cell)
+
+
+def _is_label(value: Any, options: tuple[str, ...]) -> bool:
+    """Whether it may name one of the options or classes: by number from 0 or 1, by letter, or by its text."""
+    for base in (0, 1, AS_TEXT):
+        with suppress(RowError):
+            index_of(value, "label", options, what="options", base=base)
+            return True
+    return False
 
 
 def _share_of_commonest(counts: Sequence[float], column: str) -> float:

@@ -246,6 +246,17 @@ def test_names_are_parted_where_no_bracket_is_open(names: list[str]) -> None:
     assert split_names(",".join(names)) == names
 
 
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        *(("required[a/b]", ("required", "a/b")), ("required[model=a/b]", ("required", "a/b"))),
+        *(("plain[width=4]", ("plain", None)), ("optional", ("optional", None)), ("optional:a", ("optional", "a"))),
+    ],
+)
+def test_an_argument_may_stand_by_its_name(name: str, parts: tuple[str, str | None]) -> None:
+    assert KNOWN.parted(name) == parts
+
+
 def test_a_file_that_is_no_python_is_told_as_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It was told as a bug of ours."""
     (tmp_path / "no_python.py").write_text("def f(:\n")

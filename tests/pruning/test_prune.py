@@ -234,6 +234,21 @@ def test_kept_lines_are_copied_byte_for_byte(data: Path, straight: Path, tmp_pat
     assert (tmp_path / "kept.jsonl").read_bytes() == expected
 
 
+@pytest.mark.parametrize("features", ["encoder[{}]", "encoder[model={}]", "encoder[max_length=64,model={}]"])
+def test_a_model_in_brackets_is_hashed_however_it_is_spelled(features: str, data: Path, tmp_path: Path) -> None:
+    """Other weights behind `encoder[model=PATH]` were gone on with."""
+    (tmp_path / "weights").write_text("1")
+    asked = options(data, tmp_path / "out", features=features.format(tmp_path / "weights"))
+    instances = read_instances([data])
+    before = verb._identity(asked, instances, None)
+    (tmp_path / "weights").write_text("2")
+    assert verb._identity(asked, instances, None)["files"] != before["files"]
+    audits = (f"encoder[model={tmp_path / 'weights'}]", f"encoder[{tmp_path / 'weights'},max_epochs=2]")
+    assert took_part(replace(asked, audit_models=",".join(audits)), ["options"], ()) == tuple(
+        f"options, {one}" for one in audits
+    )
+
+
 def test_rows_of_csv_are_copied_with_all_their_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb._Work, "audits", lambda *_: None)
     out = io.StringIO(newline="")
@@ -548,6 +563,27 @@ def test_agreement_by_label_is_the_share_of_the_commonest(cell: Any, expected: f
     path = pairs(tmp_path, cell)
     found = agreement_in_column([path], "said", read_instances([path]), format="auto")
     assert found.tolist() == pytest.approx([expected] * 4, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        *(({"ann1": 0, "ann2": 0, "ann3": 2}, 2 / 3), ({"ann1": 0, "ann2": 0}, 1.0), ({"ann1": 1, "ann2": None}, np.nan)),
+        *(({"A": 2, "B": 1, "C": 0}, 2 / 3), ({"0": 2, "1": 1}, 2 / 3), ({"x": 5, "y": 15}, 0.75), ({"x": 0.9}, 1.0)),
+    ],
+)
+def test_numbers_by_annotator_are_labels_and_not_counts(cell: Any, expected: float, tmp_path: Path) -> None:
+    """Three annotators of whom two chose option 0, and one option 2, agreed fully."""
+    path = write(tmp_path / "data.jsonl", [row | {"said": cell} for row in records(5)])
+    found = agreement_in_column([path], "said", read_instances([path]), format="auto")
+    assert found.tolist() == pytest.approx([expected] * 5, nan_ok=True)
+
+
+def test_numbers_by_the_text_of_an_option_are_counts(tmp_path: Path) -> None:
+    rows = [row | {"said": {row["choices"][0]: 2, row["choices"][1]: 1}} for row in records(5)]
+    path = write(tmp_path / "data.jsonl", rows)
+    found = agreement_in_column([path], "said", read_instances([path]), format="auto")
+    assert found.tolist() == pytest.approx([2 / 3] * 5)
 
 
 @pytest.mark.parametrize(
