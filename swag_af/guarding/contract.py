@@ -30,7 +30,7 @@ from swag_af.guarding.options import AUTO, GuardOptions, parse_thresholds
 class Guard(Protocol):
     """A model of which candidates could be right.
 
-    Nine attributes are optional:
+    Ten attributes are optional:
 
     * `excludes`, whether candidates that it marks are kept out of assignments where the user says nothing: True;
     * `about`, a class attribute: what a mark means, in a few words for tables;
@@ -41,6 +41,7 @@ class Guard(Protocol):
     * `argument`, a class attribute: the name of the setting that stands in brackets, `nli[path/to/model]`;
     * `asks`, a class attribute, true where a server answers: such a guard takes `options`, an `EndpointOptions`, is
       asked by one process, and not for a dry run;
+    * `answered_by() -> dict`, asked after `check`: what answers behind an address, without which scores are not kept;
     * `said() -> list[str]`, what is to be told once all is scored.
     """
 
@@ -79,8 +80,13 @@ class Chosen:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """What must be the same for its scores to be kept, as a manifest gives it back."""
-        return as_read({"guard": GUARDS.parted(self.spelled)[0], **settings_of(self.guard)})
+        """What must be the same for its scores to be kept, as a manifest gives it back; not to be asked before `check`,
+        for what answers behind an address is a part of it."""
+        found = {"guard": GUARDS.parted(self.spelled)[0], **settings_of(self.guard)}
+        if hasattr(self.guard, "answered_by"):
+            with GUARDS.blaming(self.spelled, "answered_by"):
+                found["answered_by"] = as_read(self.guard.answered_by())
+        return as_read(found)
 
     def record(self) -> dict[str, Any]:
         """For the manifest of the pool; ContractError for what none can hold."""

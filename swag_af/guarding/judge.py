@@ -57,6 +57,10 @@ class JudgeGuard:
         own = {"url": self.url, "model": self.options.model, "api": self.options.api, "max_tokens": self.max_tokens}
         return own | {"prompt": sha256_json(PROMPT)[:12]}
 
+    def answered_by(self) -> dict[str, str]:
+        """The model that answers, as the server calls it: scores by another are none of this guard's."""
+        return {"model": self._asking().abilities.model}
+
     def score(self, view: View) -> np.ndarray:
         """(n, m) shares of Yes; 0 for gold."""
         made = np.zeros(view.shape)

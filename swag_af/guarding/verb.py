@@ -103,10 +103,10 @@ def _checked(pool: CandidatePool, options: GuardOptions) -> tuple[list[Chosen], 
     chosen = chosen_guards(options)
     pool.check_tables((*TEXT_TABLES, *GUARD_TABLES) if options.out is None else None)
     for one in chosen:
-        one.record()  # what no manifest can hold is told before it is needed
         pool.require(*getattr(one.guard, "requires", ()))
         with GUARDS.blaming(one.spelled, "check"):
             getattr(one.guard, "check", lambda: None)()
+        one.record()  # what no manifest can hold is told before it is needed
         with GUARDS.blaming(one.spelled, "score"):
             checked(one.guard, pool.view(np.zeros(1, np.int64), np.zeros((1, 1), np.int64)))  # what would fail later
     if options.out is not None:

@@ -9,7 +9,9 @@ import pytest
 from judges import FakeServer
 
 from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.pool.guarded import guards_of
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.endpoints.contract import Abilities
 from swag_af.guarding import judge as judging
 from swag_af.guarding import scoring
 from swag_af.guarding.checking import check_guard
@@ -89,6 +91,30 @@ def test_a_budget_that_is_used_up_keeps_the_blocks_and_a_larger_one_goes_on(fold
     pool = guard(GuardOptions(folder, f"judge[{URL}]"))
     assert len(server.prompts) - n < pool.counts.sum() - len(pool)
     assert pool.flagged(np.arange(len(pool))).any()
+
+
+def test_no_scores_of_another_model_behind_the_same_address_are_kept(folder: Path, server: FakeServer) -> None:
+    """A pool had the first model's blocks and the second's under one guard, and then kept the scores of both."""
+    server.most = 100
+    with pytest.raises(ExhaustedError):
+        guard(GuardOptions(folder, f"judge[{URL}]"))
+    server.most, server.is_right = None, lambda text: "sees 5 " in text
+    server.can = Abilities("another", chat=True)
+    pool = guard(GuardOptions(folder, f"judge[{URL}]"))
+    five = np.array([[k == 6 and k < n for k in range(pool.n_candidates)] for n in pool.counts])
+    np.testing.assert_array_equal(pool.flagged(np.arange(len(pool))), five)
+    assert [one["settings"]["answered_by"] for one in guards_of(pool)] == [{"model": "another"}]
+    server.is_right, server.can, n = says_four, Abilities("fake", chat=True), len(server.prompts)
+    again = guard(GuardOptions(folder, f"judge[{URL}]"))
+    assert len(server.prompts) - n == pool.counts.sum() - len(pool)
+    assert not (again.flagged(np.arange(len(again))) & five).any()
+
+
+def test_scores_of_the_same_model_are_kept(folder: Path, server: FakeServer) -> None:
+    guard(GuardOptions(folder, f"judge[{URL}]"))
+    n = len(server.prompts)
+    guard(GuardOptions(folder, f"judge[{URL}]"))
+    assert len(server.prompts) == n
 
 
 def test_a_dry_run_asks_nothing(folder: Path, server: FakeServer) -> None:
