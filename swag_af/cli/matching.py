@@ -113,7 +113,10 @@ def _percent(one: Accuracy) -> str:
 
 
 def _people(point: Point) -> str:
-    return f"{_percent(point.people)}, {point.people.n}" if point.people else "not asked"
+    if not point.people:
+        return "not asked"
+    by_chance = "" if point.people_chance is None else f", chance {100 * point.people_chance:.1f}"
+    return f"{_percent(point.people)}, {point.people.n}{by_chance}"
 
 
 def _advice(points: Sequence[Point], options: MatchOptions) -> list[str]:

@@ -17,7 +17,8 @@ def plot_sweep(points: Sequence[Point], *, chance: float, asked: float | None, f
     """Write `sweep.png` and `sweep.svg` into `folder`; the same points give the same bytes."""
     with drawing() as pyplot:
         figure, axes = pyplot.subplots(figsize=(8, 4.2), layout="constrained")
-        for name, colour in colours(list(LABELS)).items():
+        of_name = colours(list(LABELS))
+        for name, colour in of_name.items():
             found = [(point.weight, getattr(point, name)) for point in points if getattr(point, name) is not None]
             if not found:
                 continue
@@ -26,6 +27,8 @@ def plot_sweep(points: Sequence[Point], *, chance: float, asked: float | None, f
             high = [100 * max(0.0, one.high - one.value) for _, one in found]
             axes.errorbar(x, y, [low, high], color=colour, marker="o", markersize=4, capsize=3, label=LABELS[name])
         axes.axhline(100 * chance, color="#777777", linestyle=":", label="chance")
+        for guessed in sorted({one.people_chance for one in points if one.people_chance} - {chance}):
+            axes.axhline(100 * guessed, color=of_name["people"], linestyle=":", label="chance of people")
         if asked is not None:
             axes.axhline(100 * asked, color="#777777", linestyle="--", linewidth=1, label="asked of people")
         smallest = min((point.weight for point in points if point.weight > 0), default=0.01)

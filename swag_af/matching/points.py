@@ -26,5 +26,7 @@ class Point:
     """Mean probability that a wrong answer means the same as the right one."""
     people: Accuracy | None
     """Of people whose best choice is the right answer; None before any were asked."""
+    people_chance: float | None = None
+    """How often people who guess are right: they are shown some of the endings, where there are many."""
     loss: float = 0.0
     """How much worth a row was lost at most, where not all pairs were matched (`--top`)."""

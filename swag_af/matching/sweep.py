@@ -212,6 +212,7 @@ def _point(weight: float, stage: Stage, options: MatchOptions, people: "_Answers
         options_alone=_accuracy(alone.hits, groups, times=CROSS_VALIDATED),
         similarity=float(stage.outcome.similarity.mean()),
         people=None if people is None else _accuracy(people.hits, people.groups),
+        people_chance=None if people is None else float(np.mean(1 / people.shown)),
         loss=stage.outcome.loss / len(groups),
     )
 
@@ -279,32 +280,40 @@ class _Answers:
 
     hits: np.ndarray
     groups: np.ndarray
+    shown: np.ndarray
+    """Endings that were shown with each, the right one too."""
+
+    def take(self, which: np.ndarray) -> "_Answers":
+        """Those of some of the questions."""
+        return _Answers(self.hits[which], self.groups[which], self.shown[which])
 
 
 def _people(options: MatchOptions, items: Items) -> dict[float, _Answers]:
-    """What people answered to the questions of each lambda: the choice of most, ties shared; groups are those of
-    `items`."""
+    """What people answered to the questions of each lambda as they were first shown, not refilled: the choice of most,
+    ties shared; groups are those of `items`."""
     run: Run = open_run(options.out / "people" / "run")
     whose: dict[str, Any] = read_json(options.out / PEOPLE)
     if whose["pool_identity"] != run.pool.unguarded_identity:
         raise InputError(f"{options.out / PEOPLE}: of other questions than people/run. Sweep again into another --out.")
     judging = JudgingOptions(options.out / "people" / "run", options.sweeping.verdicts, screen=False)
     opinions = opinions_of(run, run.assignment(), judging)
+    first = [verdict for verdict in opinions.verdicts if verdict.item.round == 0]
     votes: dict[int, Counter[int]] = {}
-    for verdict in opinions.verdicts:
-        votes.setdefault(verdict.item.row, Counter())[verdict.best] += 1
+    for verdict in first:
+        votes.setdefault(verdict.item.row, Counter())[verdict.item.columns[verdict.best]] += 1
+    n_shown = {verdict.item.row: len(verdict.item.columns) for verdict in first}
     rows = sorted(votes)
     weights = np.array(whose["weights"])[rows]
-    hits = np.array([_share_of_first(votes[row]) for row in rows])
     drawn = _drawn(items, options)[0]
     if [context.gold for context in run.pool.contexts] != [items.rows[row].context.gold for row in drawn.tolist()]:
         raise InputError(f"{options.out / 'people'}: an older draw of questions. Sweep again into another --out.")
-    groups = items.groups[drawn][rows]
-    return {float(w): _Answers(hits[weights == w], groups[weights == w]) for w in np.unique(weights)}
+    hits = np.array([_share_of_gold(votes[row]) for row in rows])
+    answers = _Answers(hits, items.groups[drawn][rows], np.array([n_shown[row] for row in rows]))
+    return {float(w): answers.take(weights == w) for w in np.unique(weights)}
 
 
-def _share_of_first(votes: Counter[int]) -> float:
-    """1/t where the first ending, gold, is one of t that most people chose; else 0."""
+def _share_of_gold(votes: Counter[int]) -> float:
+    """1/t where gold, candidate 0, is one of t endings that most people chose; else 0."""
     most = [one for one, n in votes.items() if n == max(votes.values())]
     return 1 / len(most) if 0 in most else 0.0
 

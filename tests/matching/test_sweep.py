@@ -14,7 +14,7 @@ from swag_af.cli.matching import sweep_lines
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.run import open_run
-from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
+from swag_af.judging.verdicts import Item, Verdict, make_items, write_verdicts
 from swag_af.matching.options import MatchingOptions, MatchOptions, SweepOptions
 from swag_af.matching.points import Accuracy, Point
 from swag_af.matching.sweep import dry_run, recommended, sweep
@@ -119,6 +119,60 @@ def test_two_people_who_disagree_are_half_right(options: MatchOptions, points: l
     write_verdicts(path, verdicts, run.pool.identity)
     found = sweep(replace(options, sweeping=replace(options.sweeping, verdicts=(path,))))
     assert [one.people.value for one in found if one.people] == [0.5, 0.5]
+
+
+def test_a_question_that_was_refilled_counts_as_it_was_first_shown(
+    options: MatchOptions, points: list[Point], tmp_path: Path
+) -> None:
+    """What people chose in a refill, another question with fewer distractors, was added to it by place."""
+    run = open_run(options.out / "people" / "run")
+    first = make_items(run.assignment(), seed=0)
+    refilled = [Item(one.row, (0, one.columns[2]), round=1) for one in first]
+    verdicts = [
+        *(Verdict(one, "ann", ("likely",) * 4, best=1, second=0) for one in first),
+        *(Verdict(one, who, ("likely",) * 2, best=0, second=1) for one in refilled for who in ("bob", "cat")),
+    ]
+    write_verdicts(tmp_path / "refilled.jsonl", verdicts, run.pool.identity)
+    asked = replace(options, sweeping=replace(options.sweeping, verdicts=(tmp_path / "refilled.jsonl",)))
+    assert [one.people.value for one in sweep(asked) if one.people] == [0.0, 0.0]
+
+
+def test_votes_for_an_ending_are_counted_wherever_it_stands(
+    options: MatchOptions, points: list[Point], tmp_path: Path
+) -> None:
+    run = open_run(options.out / "people" / "run")
+    first = make_items(run.assignment(), seed=0)
+    turned = [Item(one.row, (0, *reversed(one.columns[1:]))) for one in first]
+    chosen = [("ann", first, 0), ("bob", first, 1), ("cat", turned, 3)]  # bob and cat the same ending
+    verdicts = [
+        Verdict(one, who, ("likely",) * 4, best=best, second=2) for who, items, best in chosen for one in items
+    ]
+    write_verdicts(tmp_path / "turned.jsonl", verdicts, run.pool.identity)
+    asked = replace(options, sweeping=replace(options.sweeping, verdicts=(tmp_path / "turned.jsonl",)))
+    assert [one.people.value for one in sweep(asked) if one.people] == [0.0, 0.0]
+
+
+def test_people_who_are_shown_some_of_the_endings_have_a_chance_of_their_own(tmp_path: Path) -> None:
+    """Six of eight are shown, and the line said that chance is one in eight."""
+    items = made(200)
+    rows = [
+        {"id": i.context.id, "query": i.query, "response": i.response, "group": i.context.video} for i in items.rows
+    ]
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    matching = MatchingOptions(relevance="tfidf", folds=2, n_distractors=7)
+    sweeping = SweepOptions(WEIGHTS, shown=20)
+    asked = MatchOptions((tmp_path / "rows.jsonl",), tmp_path / "out", matching, sweeping=sweeping)
+    sweep(asked)
+    run = open_run(tmp_path / "out" / "people" / "run")
+    verdicts = [Verdict(i, "ann", ("likely",) * 6, best=0, second=2) for i in make_items(run.assignment(), seed=0)]
+    write_verdicts(tmp_path / "verdicts.jsonl", verdicts, run.pool.identity)
+    asked = replace(asked, sweeping=replace(asked.sweeping, verdicts=(tmp_path / "verdicts.jsonl",)))
+    found = sweep(asked)
+    assert [one.people_chance for one in found] == pytest.approx([1 / 6, 1 / 6])
+    assert read_json(asked.out / "sweep.json")["points"][0]["people_chance"] == pytest.approx(1 / 6)
+    assert "20, chance 16.7" in "\n".join(sweep_lines(found, asked))
+    drawn = (asked.out / "sweep.svg").read_text(encoding="utf-8")
+    assert "chance of people" in drawn
 
 
 def test_the_same_sweep_gives_the_same_bytes(options: MatchOptions, points: list[Point], tmp_path: Path) -> None:
