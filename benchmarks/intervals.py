@@ -1,20 +1,28 @@
 """How often 95 % intervals hold the truth where groups are of unequal sizes: ours, and those by the number of groups.
 
     python benchmarks/intervals.py [--draws 1500]
+    python benchmarks/intervals.py --verdicts --draws 300
 
 Made-up hits: each group has an accuracy of its own, around the truth (beta, with the given correlation of two hits of a
 group). Sizes are lognormal, or one group has half of all rows. For paired differences no group differs on average.
+
+`--verdicts`: figures of agreement of three annotators who choose among six endings. How often they choose gold
+differs by item (beta of 2 and 0.5); the truth is the figure of 20,000 items.
 """
 
 import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
 from swag_af.data import interval as intervals
 from swag_af.data.interval import interval, paired_difference
+from swag_af.judging import reliability
+from swag_af.judging.consensus import labels_of
+from swag_af.judging.verdicts import Item, Verdict
 
 Sizes = Callable[[np.random.Generator], np.ndarray]
 """Draws the sizes of the groups of one set."""
@@ -23,7 +31,12 @@ Sizes = Callable[[np.random.Generator], np.ndarray]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=1500)
-    draws = parser.parse_args().draws
+    parser.add_argument("--verdicts", action="store_true")
+    asked = parser.parse_args()
+    draws = asked.draws
+    if asked.verdicts:
+        show_verdicts(draws)
+        return
     for truth, alike in ((0.8, 0.3), (0.95, 0.5)):
         print(f"An accuracy of {truth}, hits of a group correlated by {alike}: intervals that hold it")
         show(partial(held, draws=draws, truth=truth, alike=alike))
@@ -78,6 +91,33 @@ def differ(sizes: Sizes, *, draws: int) -> float:
         before, after = at < fell, (at >= fell) & (at < fell + rose)
         found.append(paired_difference(before.astype(float), after.astype(float), groups).is_significant)
     return float(np.mean(found))
+
+
+FIGURES = ("gold_in_top2", "rank_pairwise", "rank_alpha", "rank_kappa")
+
+
+def show_verdicts(draws: int) -> None:
+    with patch.object(reliability, "N_BOOTSTRAPS", 0):
+        truth = verdict_figures(20_000, seed=0)
+    print(f"{'items':8}{''.join(f'{name:>16}' for name in FIGURES)}")
+    for n in (10, 12, 15, 30, 60):
+        held = np.zeros(len(FIGURES))
+        with patch.object(reliability, "MIN_BOOTSTRAP_ITEMS", 2):
+            for seed in range(1, draws + 1):
+                found = verdict_figures(n, seed=seed)
+                held += [(found[name].low or 0) <= truth[name].value <= (found[name].high or 0) for name in FIGURES]
+        print(f"{n:<8}{''.join(f'{100 * share:16.1f}' for share in held / draws)}", flush=True)
+
+
+def verdict_figures(n_items: int, *, seed: int) -> dict[str, Any]:
+    rng, said = np.random.default_rng(seed), []
+    for row in range(n_items):
+        prefers_gold = rng.beta(2, 0.5)
+        for who in range(3):
+            best, second = map(int, 1 + rng.permutation(5)[:2])
+            best = 0 if rng.random() < prefers_gold else best
+            said.append(Verdict(Item(row, tuple(range(6))), f"a{who}", ("likely",) * 6, best, second))
+    return reliability.figures_of(labels_of(said), seed=0)
 
 
 def of_sizes(sizes: np.ndarray) -> np.ndarray:

@@ -58,9 +58,10 @@ def rounded_mean(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) ->
 def ratio_interval(
     part: np.ndarray, whole: np.ndarray, groups: np.ndarray, *, times: float = 1.0, of: int = 1
 ) -> tuple[float, float]:
-    """As `interval`, of the ratio of the sums of `part` (N,) and `whole` (N,), where 0 <= part <= whole <= 1.
+    """As `interval`, of the ratio of the sums of `part` (N,) and `whole` (N,), where 0 <= part <= whole.
 
-    With `whole` 0 or 1 that is the mean of `part` where it is 1. The variance is the linearised one of a ratio.
+    With `whole` 0 or 1 that is the mean of `part` where it is 1; with larger ones a row is the sum of as many of one
+    group. The variance is the linearised one of a ratio.
     """
     counted = whole > 0
     part, whole, groups = part[counted], whole[counted], np.unique(groups[counted], return_inverse=True)[1]

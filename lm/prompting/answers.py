@@ -77,7 +77,7 @@ def _has_letters(text: str) -> bool:
 
 def _json_strings(text: str) -> list[str] | None:
     """The strings and numbers of a JSON value at the beginning of `text`; of a list that is cut off or broken, the
-    strings, or objects, that are whole; None where there is no JSON, or more brackets in each other than can be read."""
+    strings, or objects, that are whole; None where there is no JSON, or brackets in each other without end."""
     try:
         return _strings_at(text)
     except RecursionError:

@@ -1,26 +1,29 @@
 """How far annotators agree, in numbers: Krippendorff's alpha, Fleiss' kappa, pairs that agree, shares of labels.
 
 Every figure is a function of sums over items, so that a bootstrap over items costs a matrix product. A million ratings
-take seconds. Which of them are printed, and the paper's figures, are in `agreement`.
+take seconds. Shares of labels and of pairs are ratios of sums and need none: their intervals are `ratio_interval`, with
+items as groups. Which of them are printed, and the paper's figures, are in `agreement`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from swag_af.data.interval import ratio_interval
 from swag_af.judging.consensus import RANKS, Labels
 from swag_af.judging.verdicts import RATINGS
 
 N_BOOTSTRAPS = 500
-MIN_BOOTSTRAP_ITEMS = 10
-"""With fewer items a figure has no interval: too few to resample. Of agreement only shared items count."""
+MIN_BOOTSTRAP_ITEMS = 30
+"""With fewer shared items alpha and kappa have no interval, for a bootstrap over few is too sure
+(`benchmarks/intervals.py --verdicts`)."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with its 95 % interval, by a bootstrap over the items that it is made of; None where it is not defined,
-    and no interval where all items are alike, which says nothing of others.
+    """A number with its 95 % interval over the items that it is made of; None where it is not defined, and no interval
+    of one item. Alpha and kappa have one of enough items that are not all alike.
 
     The annotators are as they are in every draw, so that the interval does not hold for others, who may differ.
     """
@@ -35,9 +38,9 @@ def figures_of(labels: Labels, *, seed: int) -> dict[str, Figure]:
     annotators or more have judged."""
     sums = _sums_of_items(labels)
     shared = sums["rating_pairs"][:, 1] > 0  # (I,)
-    agreement = {name: table[shared] for name, table in sums.items() if not name.startswith(("found", "generated"))}
-    shares = {name: table for name, table in sums.items() if name not in agreement}
-    return _figures(agreement, _agreement, seed=seed) | _figures(shares, _shares, seed=seed)
+    of_chance = {name: sums[name][shared] for kind in _KINDS for name in _names_of(kind)}
+    ratios = {name: _ratio_figure(part, whole) for name, part, whole in _ratios(sums)}
+    return _bootstrapped(of_chance, seed=seed) | ratios
 
 
 def krippendorff(coincidences: np.ndarray, metric: str = "nominal") -> np.ndarray:
@@ -110,14 +113,18 @@ def _sum_by(group: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.stack([np.bincount(group, weights=column) for column in values.T], axis=1)
 
 
-def _figures(
-    sums: Mapping[str, np.ndarray],
-    evaluate: Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]],
-    *,
-    seed: int,
-) -> dict[str, Figure]:
+_KINDS = ("rating", "rank")
+
+
+def _names_of(kind: str) -> list[str]:
+    """The sums that alpha and kappa are made of."""
+    return [f"{kind}_{name}" for name in ("coincidences", "agreement", "counts")]
+
+
+def _bootstrapped(sums: Mapping[str, np.ndarray], *, seed: int) -> dict[str, Figure]:
+    """Alpha and kappa of `sums` (I, d) over items, with a bootstrap over these where there are enough."""
     n = len(next(iter(sums.values())))
-    values = evaluate({name: table.sum(axis=0, keepdims=True) for name, table in sums.items()})
+    values = _corrected_for_chance({name: table.sum(axis=0, keepdims=True) for name, table in sums.items()})
     n_bootstraps = N_BOOTSTRAPS if n >= MIN_BOOTSTRAP_ITEMS else 0
     rng = np.random.default_rng(seed)
     drawn: dict[str, list[np.ndarray]] = {name: [] for name in sums}
@@ -127,7 +134,8 @@ def _figures(
         weights = np.bincount(rng.integers(n, size=n), minlength=n)  # (I,)
         for name, total in zip(sums, np.split(weights @ table, ends), strict=True):
             drawn[name].append(total)
-    resampled = evaluate({name: np.stack(rows) for name, rows in drawn.items()}) if n_bootstraps else {}
+    stacked = {name: np.stack(rows) for name, rows in drawn.items()} if n_bootstraps else {}
+    resampled = _corrected_for_chance(stacked) if stacked else {}
     return {name: _figure(float(value[0]), resampled.get(name)) for name, value in values.items()}
 
 
@@ -141,31 +149,39 @@ def _figure(value: float, resampled: np.ndarray | None) -> Figure:
     return Figure(value, float(low), float(high))
 
 
-def _agreement(totals: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Every figure of agreement (B,) of sums (B, d)."""
+def _corrected_for_chance(totals: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Every alpha and kappa (B,) of sums (B, d)."""
     figures = {}
-    for kind in ("rating", "rank"):
+    for kind in _KINDS:
         matrices = totals[f"{kind}_coincidences"].reshape(-1, 3, 3)
         agreement = totals[f"{kind}_agreement"]
         figures[f"{kind}_alpha"] = krippendorff(matrices, "nominal")
         figures[f"{kind}_alpha_ordinal"] = krippendorff(matrices, "ordinal")
         figures[f"{kind}_kappa"] = fleiss(_ratio(agreement[:, 0], agreement[:, 1]), totals[f"{kind}_counts"])
-    for kind in ("rating", "rank", "top2"):
-        pairs = totals[f"{kind}_pairs"]
-        figures[f"{kind}_pairwise"] = _ratio(pairs[:, 0], pairs[:, 1])
     return figures
 
 
-def _shares(totals: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Every share of labels (B,) of sums (B, d)."""
-    figures: dict[str, np.ndarray] = {}
+def _ratios(sums: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Every figure that is a ratio of sums over items: its name, and the two (I,) that are summed."""
+    for kind in (*_KINDS, "top2"):
+        agreeing, pairs = sums[f"{kind}_pairs"].T
+        yield f"{kind}_pairwise", agreeing, pairs
     for kind in ("found", "generated"):
         for name, labels in (("ranks", RANKS), ("ratings", RATINGS)):
-            counts = totals[f"{kind}_{name}"]
-            shares = _ratio(counts, counts.sum(axis=1, keepdims=True))
-            figures |= {f"{kind}_{label}": shares[:, i] for i, label in enumerate(labels)}
-    figures["gold_in_top2"] = figures["found_best"] + figures["found_second"]
-    return figures
+            counts = sums[f"{kind}_{name}"]  # (I, 3)
+            yield from ((f"{kind}_{label}", counts[:, i], counts.sum(axis=1)) for i, label in enumerate(labels))
+    ranks = sums["found_ranks"]
+    top2 = ranks[:, [RANKS.index("best"), RANKS.index("second")]].sum(axis=1)
+    yield "gold_in_top2", top2, ranks.sum(axis=1)
+
+
+def _ratio_figure(part: np.ndarray, whole: np.ndarray) -> Figure:
+    if not whole.any():
+        return Figure(None)
+    value = float(part.sum() / whole.sum())
+    return (
+        Figure(value, *ratio_interval(part, whole, np.arange(len(whole)))) if (whole > 0).sum() > 1 else Figure(value)
+    )
 
 
 def _distances(n_c: np.ndarray, metric: str) -> np.ndarray:

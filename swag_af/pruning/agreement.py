@@ -108,8 +108,9 @@ def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances
     A number from 0 to 1; a list of the annotators' labels, or an object of them by annotator; or an object that says of
     each label how many gave it, or what share. Numbers under names that are no labels are an object by annotator,
     where the numbers are labels, and how many otherwise. Agreement is the share of the commonest label; nulls and
-    blanks are no labels, and one label agrees with nobody. Raises InputError for a column that is not there, for cells that are none
-    of these, and for lists of numbers where labels are no numbers: those may be counts, and do not say of what.
+    blanks are no labels, and one label agrees with nobody. Raises InputError for a column that is not there, for cells
+    that are none of these, and for lists of numbers where labels are no numbers: those may be counts, and do not say of
+    what.
     """
     at: dict[str, list[int]] = {}
     for row, one in enumerate(instances.instances):  # several where a row of the file has several questions

@@ -421,7 +421,24 @@ def test_lines_with_pipes_that_no_number_counts_are_lines(text: str, found: list
 
 
 PIECES = (
-    *("|", "---", "| 1 |", "| closes it |", "1.", "2)", "(b)", "c:", "①", "٣", "- ", "• ", "**", "`", "```json\n", "```"),
+    *(
+        "|",
+        "---",
+        "| 1 |",
+        "| closes it |",
+        "1.",
+        "2)",
+        "(b)",
+        "c:",
+        "①",
+        "٣",
+        "- ",
+        "• ",
+        "**",
+        "`",
+        "```json\n",
+        "```",
+    ),
     *("[", "]", "{", "}", '"', "'", "\\", "\\u12", '"answer"', ":", ",", "null", "3", "4.5", "NaN", "1e5", "\ud83d"),
     *("\n", "\n\n", " ", "He runs.", "Wrong answer:", "(incorrect)", "…", "<think>", "</think>", "“", "”", "。", "、"),
 )

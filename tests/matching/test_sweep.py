@@ -144,9 +144,7 @@ def test_votes_for_an_ending_are_counted_wherever_it_stands(
     first = make_items(run.assignment(), seed=0)
     turned = [Item(one.row, (0, *reversed(one.columns[1:]))) for one in first]
     chosen = [("ann", first, 0), ("bob", first, 1), ("cat", turned, 3)]  # bob and cat the same ending
-    verdicts = [
-        Verdict(one, who, ("likely",) * 4, best=best, second=2) for who, items, best in chosen for one in items
-    ]
+    verdicts = [Verdict(one, who, ("likely",) * 4, best=best, second=2) for who, items, best in chosen for one in items]
     write_verdicts(tmp_path / "turned.jsonl", verdicts, run.pool.identity)
     asked = replace(options, sweeping=replace(options.sweeping, verdicts=(tmp_path / "turned.jsonl",)))
     assert [one.people.value for one in sweep(asked) if one.people] == [0.0, 0.0]

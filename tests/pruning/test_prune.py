@@ -568,7 +568,11 @@ def test_agreement_by_label_is_the_share_of_the_commonest(cell: Any, expected: f
 @pytest.mark.parametrize(
     ("cell", "expected"),
     [
-        *(({"ann1": 0, "ann2": 0, "ann3": 2}, 2 / 3), ({"ann1": 0, "ann2": 0}, 1.0), ({"ann1": 1, "ann2": None}, np.nan)),
+        *(
+            ({"ann1": 0, "ann2": 0, "ann3": 2}, 2 / 3),
+            ({"ann1": 0, "ann2": 0}, 1.0),
+            ({"ann1": 1, "ann2": None}, np.nan),
+        ),
         *(({"A": 2, "B": 1, "C": 0}, 2 / 3), ({"0": 2, "1": 1}, 2 / 3), ({"x": 5, "y": 15}, 0.75), ({"x": 0.9}, 1.0)),
     ],
 )
