@@ -15,7 +15,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, check_faults
 from swag_af.data.progress import progress
 from swag_af.filters.contract import fields_of
 from swag_af.filters.pretrained import (
@@ -94,13 +94,22 @@ class CrossEncoder:
         """The settings, with the hashes of the model's files in place of its path."""
         return fields_of(self) | {"model": contents_of(self.model)}
 
+    def _check_settings(self) -> None:
+        at_least = {"max_epochs": 1, "batch_pairs": 1, "max_length": 8, "patience": 1}
+        faults = {
+            f"{name}={getattr(self, name)}, at least {least}": getattr(self, name) < least
+            for name, least in at_least.items()
+        }
+        faults |= {
+            f"learning_rate={self.learning_rate:g}, above 0": self.learning_rate <= 0,
+            f"max_gradient_norm={self.max_gradient_norm:g}, above 0": self.max_gradient_norm <= 0,
+            f"held_out={self.held_out:g}, above 0, at most 0.5": not 0 < self.held_out <= 0.5,
+        }
+        check_faults([(is_so, f"relevance cross: {fault}") for fault, is_so in faults.items()])
+
     def _load(self) -> tuple[Any, Any]:
         """Configuration and tokenizer of the model, once the settings are known to be good."""
-        if min(self.max_epochs, self.batch_pairs) < 1 or self.learning_rate <= 0 or self.max_length < 8:
-            raise InputError(
-                "relevance cross: max_epochs and batch_pairs must be 1 or more, max_length 8 or more, learning_rate "
-                "above 0."
-            )
+        self._check_settings()
         config = load_config(self.model, HEAD)
         config.num_labels = 2
         tokenizer = load_tokenizer(self.model, config, self.max_length)

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, check_faults
 from swag_af.data.text.wording import END, words_of
 from swag_af.matching.contract import training_pairs
 from swag_af.nn.device import pick_device, seeded
@@ -56,6 +56,21 @@ class DualEncoder:
     _fitted: "tuple[_Towers, dict[str, int]] | None" = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "encoder"
+
+    def check(self) -> None:
+        """Raise InputError for settings out of range."""
+        at_least = {"size": 1, "min_count": 1, "max_epochs": 1, "patience": 1, "batch_queries": 2, "weight_decay": 0}
+        faults = {
+            f"{name}={getattr(self, name):g}, at least {least}": getattr(self, name) < least
+            for name, least in at_least.items()
+        }
+        faults |= {
+            f"learning_rate={self.learning_rate:g}, above 0": self.learning_rate <= 0,
+            f"dropout={self.dropout:g}, from 0 to below 1": not 0 <= self.dropout < 1,
+            f"held_out={self.held_out:g}, above 0, at most 0.5": not 0 < self.held_out <= 0.5,
+        }
+        check_faults([(is_so, f"relevance encoder: {fault}") for fault, is_so in faults.items()])
+        pick_device(self.device)
 
     def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
         """As `Relevance` says. Raises InputError for fewer than 20 queries."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, check_faults
 from swag_af.data.text.wording import words
 from swag_af.matching.contract import training_pairs
 
@@ -25,6 +25,11 @@ class TfidfRelevance:
     _fitted: tuple[Any, Any] | None = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "tfidf"
+
+    def check(self) -> None:
+        """Raise InputError for a setting out of range."""
+        n = self.pairs_per_query
+        check_faults([(n < 2, f"relevance tfidf: pairs_per_query={n}, at least 2, one of them true")])
 
     def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
         """As `Relevance` says; the weights of words are those of both sides together."""

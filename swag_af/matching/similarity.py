@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from swag_af.data.errors import check_faults
 from swag_af.data.text.lexical import LETTERS, lexical_similarity
 from swag_af.data.text.wording import comparable, marked_words
 
@@ -25,6 +26,11 @@ class LexicalSimilarity:
     """How much triples of letters count beside words, from 0 to 1."""
 
     name: ClassVar[str] = "lexical"
+
+    def check(self) -> None:
+        """Raise InputError for a setting out of range."""
+        weight = self.letter_weight
+        check_faults([(not 0 <= weight <= 1, f"similarity lexical: letter_weight={weight:g}, from 0 to 1")])
 
     def key(self, text: str) -> str:
         """Equal for texts of the same words, which have 1; of one without a word, the text as others compare it."""

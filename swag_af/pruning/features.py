@@ -11,7 +11,7 @@ import numpy as np
 
 from swag_af.auditing.probes.inputs import Reading
 from swag_af.auditing.probes.words import ngram_counts
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, check_faults
 from swag_af.data.registry import Registry
 
 REPRESENTATIONS = Registry(
@@ -27,7 +27,10 @@ REPRESENTATIONS = Registry(
 
 
 class Representation(Protocol):
-    """What makes a vector of each text."""
+    """What makes a vector of each text.
+
+    One attribute is optional: `check()`, called before any work, which raises InputError for what would fail later.
+    """
 
     def vectors(self, reading: Reading, *, seed: int) -> np.ndarray:
         """(q, D) floats, one row for each entry of `reading`; a `Reading` holds no label."""
@@ -55,6 +58,10 @@ class TfidfSvd:
 
     dim: int = 100
     """Length of the vectors, where there are so many n-grams and texts."""
+
+    def check(self) -> None:
+        """Raise InputError for a setting out of range."""
+        check_faults([(self.dim < 1, f"representation tfidf-svd: dim={self.dim}, at least 1")])
 
     def vectors(self, reading: Reading, *, seed: int) -> np.ndarray:
         """As `Representation` says."""
@@ -91,6 +98,13 @@ class Encoder:
     device: str = "auto"
 
     argument: ClassVar[str] = "model"
+
+    def check(self) -> None:
+        """Raise InputError for settings out of range."""
+        check_faults([(self.max_length < 8, f"representation encoder: max_length={self.max_length}, at least 8")])
+        from swag_af.nn.device import pick_device
+
+        pick_device(self.device)
 
     def vectors(self, reading: Reading, *, seed: int) -> np.ndarray:
         """As `Representation` says; draws nothing."""

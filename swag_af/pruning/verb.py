@@ -105,7 +105,9 @@ def prune(options: PruneOptions) -> Pruned:
 def _check(options: PruneOptions) -> None:
     check_made_by("prune", options.out, ABOUT, work=WORK)
     if options.by == "aflite":
-        REPRESENTATIONS.make(options.features)
+        made = REPRESENTATIONS.make(options.features)
+        with REPRESENTATIONS.blaming(options.features, "check"):
+            getattr(made, "check", lambda: None)()
     elif options.input in WHOLE:
         raise InputError(
             f"--input {options.input}: to probes that is the task itself, so they would choose nothing. Take --by "

@@ -1,6 +1,8 @@
 """Claims about models of relevance and similarity: ours keep their contracts, and those that break them are told."""
 
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.data.errors import ContractError, InputError
+from swag_af.data.files import write_jsonl
 from swag_af.data.text.wording import words
 from swag_af.matching.checking import check_relevance, check_similarity
 from swag_af.matching.contract import training_pairs
 from swag_af.matching.encoder import DualEncoder, Texts
+from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.relevance import TfidfRelevance
 from swag_af.matching.similarity import LexicalSimilarity
+from swag_af.matching.verb import match
 
 TOPICS = ("guitar music song strings", "snow ski slope jacket", "pan egg oil stove", "ball net court serve")
 
@@ -158,3 +163,30 @@ def test_numbers_with_a_minus_and_names_with_marks_are_other_texts_to_the_lexica
 def test_scores_before_a_fit_are_refused(model: Any) -> None:
     with pytest.raises(InputError, match="has not been fitted"):
         model.score(["a"], ["b"])
+
+
+@pytest.mark.parametrize(
+    ("relevance", "similarity", "said"),
+    [
+        *((f"tfidf[pairs_per_query={n}]", "lexical", f"pairs_per_query={n}, at least 2") for n in (0, 1)),
+        *(("tfidf", f"lexical[letter_weight={w}]", f"letter_weight={w}, from 0 to 1") for w in (5, -1)),
+        *((f"encoder[{name}=0]", "lexical", f"{name}=0, at least") for name in ("size", "batch_queries", "max_epochs")),
+        *((f"encoder[held_out={x}]", "lexical", f"held_out={x}, above 0, at most 0.5") for x in (1, -1)),
+        *(("encoder[dropout=1.5]", "lexical", "dropout=1.5,"), ("encoder[learning_rate=-1]", "lexical", "above 0")),
+        ("encoder[device=toaster]", "lexical", "toaster: no device"),
+    ],
+)
+def test_settings_out_of_range_are_told_before_any_work(
+    relevance: str, similarity: str, said: str, tmp_path: Path
+) -> None:
+    """They were tracebacks, or went unseen."""
+    queries, responses = pairs(60)
+    rows = [
+        {"id": f"{i}", "query": f"{q} {i}", "response": f"{r[:-1]} {i}."}
+        for i, (q, r) in enumerate(zip(queries, responses, strict=True))
+    ]
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    matching = MatchingOptions(relevance=relevance, similarity=similarity, folds=2, n_distractors=1)
+    with pytest.raises(InputError, match=re.escape(said)):
+        match(MatchOptions((tmp_path / "rows.jsonl",), tmp_path / "out", matching))
+    assert not (tmp_path / "out").exists()

@@ -234,6 +234,21 @@ def test_kept_lines_are_copied_byte_for_byte(data: Path, straight: Path, tmp_pat
     assert (tmp_path / "kept.jsonl").read_bytes() == expected
 
 
+@pytest.mark.parametrize(
+    ("features", "said"),
+    [
+        *((f"tfidf-svd[dim={n}]", f"dim={n}, at least 1") for n in (0, -3)),
+        *(("encoder[x,max_length=2]", "max_length=2, at least 8"), ("encoder[x,device=toaster]", "toaster: no device")),
+    ],
+)
+def test_settings_of_features_out_of_range_are_told_before_any_work(
+    features: str, said: str, data: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said):
+        prune(options(data, tmp_path / "out", features=features))
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("features", ["encoder[{}]", "encoder[model={}]", "encoder[max_length=64,model={}]"])
 def test_a_model_in_brackets_is_hashed_however_it_is_spelled(features: str, data: Path, tmp_path: Path) -> None:
     """Other weights behind `encoder[model=PATH]` were gone on with."""
