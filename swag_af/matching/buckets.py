@@ -21,13 +21,6 @@ from swag_af.data.splits import deal
 from swag_af.data.syntax.lemmas import LEMMAS
 from swag_af.data.text.wording import last_sentence
 
-BUCKET_SIZE = 3_000
-"""Rows of a bucket at most (appendix C)."""
-SMALLEST = 50
-"""A bucket of fewer rows has too little to choose from, and joins others, unless fewer are asked for."""
-N_FOLDS = 11
-"""Folds that are matched by themselves (appendix C)."""
-
 Vectors = Callable[[Sequence[str]], np.ndarray]
 """(n, D) a vector for each of n texts."""
 
@@ -72,8 +65,8 @@ def buckets_of(
     folds: np.ndarray,
     vectors: Vectors,
     *,
-    size: int = BUCKET_SIZE,
-    smallest: int = SMALLEST,
+    size: int,
+    smallest: int,
     kinds: Sequence[str] | None = None,
 ) -> Buckets:
     """The buckets of n rows that are in `folds` (n,), none larger than `size`, most of `smallest` rows or more.
@@ -203,6 +196,9 @@ def _halved(index: np.ndarray, table: np.ndarray, size: int) -> list[np.ndarray]
 def _between_centres(table: np.ndarray) -> np.ndarray:
     """(D,) from one centre to the other of the two clusters of k-means in `table` (n, D)."""
     from sklearn.cluster import KMeans
+
+    if not np.ptp(table, axis=0).any():
+        return np.zeros(table.shape[1])
 
     first, second = KMeans(2, n_init=3, random_state=0).fit(table).cluster_centers_
     return np.asarray(second - first)

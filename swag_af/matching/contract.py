@@ -15,8 +15,10 @@ sentences, which `checking.check_similarity` tests:
 
 Three attributes are optional for both: `check()`, called before any work, raises InputError for what would fail later;
 `settings() -> dict`, what a resumed matching must have the same; `n_measured`, a class attribute, how many rows a dry
-run measures, fewer than usual where a model is slow. A similarity model may have `key(text)`, equal for texts that
-`score` gives 1: such are not matched, and are counted as one text where it is checked that none is too common.
+run measures, fewer than usual where a model is slow. A relevance model may have `fewest`, a class attribute, how many
+queries it learns from at least, so that fewer are told before any work. A similarity model may have `key(text)`, equal
+for texts that `score` gives 1: such are not matched, and are counted as one text where it is checked that none is too
+common.
 """
 
 from collections.abc import Sequence

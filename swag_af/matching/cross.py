@@ -35,8 +35,6 @@ from swag_af.nn.pretrained import contents_of
 from swag_af.nn.training import Adam, train_while_better
 
 HEAD: Head = "AutoModelForSequenceClassification"
-FEWEST = 20
-"""Queries to learn from, at least."""
 PAIRS_PER_QUERY = round(1 / SHARE_TRUE)
 SCORED_AT_ONCE = 256
 """Pairs a batch: bounds the memory of scoring."""
@@ -80,6 +78,8 @@ class CrossEncoder:
     """Network and tokenizer."""
 
     name: ClassVar[str] = "cross"
+    fewest: ClassVar[int] = 20
+    """Queries to learn from, at least."""
     argument: ClassVar[str] = "model"
     """What stands in the brackets of `cross[...]`."""
     n_measured: ClassVar[int] = 48
@@ -119,8 +119,8 @@ class CrossEncoder:
 
     def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
         """As `Relevance` says. Raises InputError as `check` does, and for fewer than 20 queries."""
-        if len(queries) < FEWEST:
-            raise InputError(f"relevance cross: {len(queries)} queries to learn from, at least {FEWEST}.")
+        if len(queries) < self.fewest:
+            raise InputError(f"relevance cross: {len(queries)} queries to learn from, at least {self.fewest}.")
         config, tokenizer = self._load()
         device = pick_device(self.device)
         order = rng.permutation(len(queries))

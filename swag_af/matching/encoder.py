@@ -56,6 +56,8 @@ class DualEncoder:
     _fitted: "tuple[_Towers, dict[str, int]] | None" = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "encoder"
+    fewest: ClassVar[int] = 20
+    """Queries to learn from, at least."""
 
     def check(self) -> None:
         """Raise InputError for settings out of range."""
@@ -74,8 +76,8 @@ class DualEncoder:
 
     def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
         """As `Relevance` says. Raises InputError for fewer than 20 queries."""
-        if len(queries) < _FEWEST:
-            raise InputError(f"relevance encoder: {len(queries)} queries to learn from, at least {_FEWEST}.")
+        if len(queries) < self.fewest:
+            raise InputError(f"relevance encoder: {len(queries)} queries to learn from, at least {self.fewest}.")
         number = _vocabulary([*queries, *responses], self.min_count)
         sides = Texts.of(queries, number), Texts.of(responses, number)
         order = rng.permutation(len(queries))
@@ -131,9 +133,6 @@ class DualEncoder:
             logits = multiply(q * towers.scale, r, towers.bias.repeat(len(r)))  # (n, m)
             scores: np.ndarray = logits.sigmoid_().float().cpu().numpy()
         return scores
-
-
-_FEWEST = 20
 
 
 def _vocabulary(texts: Sequence[str], min_count: int) -> dict[str, int]:

@@ -130,7 +130,7 @@ class MatchOptions(Options):
     Reads rows of query and response (JSONL, CSV, Parquet, saved datasets), contexts of `swag-af contexts`, VCR and
     VCR-CS, and any multiple-choice questions, whose wrong answers are replaced. Leaves a folder with the questions, a
     pool and a run, on which `show`, `report`, `verify` and `release` work. Killed and run again, it goes on after its
-    last bucket and round to the same bytes.
+    last bucket and round (with --top, its last bucket) to the same bytes.
 
     Try:
       swag-af match questions.jsonl --out matched

@@ -22,7 +22,7 @@ class TfidfRelevance:
     pairs_per_query: int = 4
     """Pairs learned from for each query, one of them true."""
 
-    _fitted: tuple[Any, Any] | None = field(default=None, init=False, repr=False, compare=False)
+    _fitted: "tuple[Weights, Any] | None" = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "tfidf"
 
@@ -33,11 +33,10 @@ class TfidfRelevance:
 
     def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
         """As `Relevance` says; the weights of words are those of both sides together."""
-        from sklearn.feature_extraction.text import TfidfVectorizer
         from sklearn.linear_model import LogisticRegression
 
-        weights = TfidfVectorizer(analyzer=words, dtype=np.float32).fit([*queries, *responses])
-        q, r = weights.transform(queries), weights.transform(responses)
+        weights = Weights.of([*queries, *responses])
+        q, r = weights.table(queries), weights.table(responses)
         first, second = training_pairs(len(queries), rng=rng, per_query=self.pairs_per_query)
         cosines = np.asarray(q[first].multiply(r[second]).sum(axis=1)).ravel()  # (P,)
         lengths = _lengths(responses)[second]
@@ -49,11 +48,36 @@ class TfidfRelevance:
         if self._fitted is None:
             raise InputError("relevance tfidf has not been fitted. Call fit(queries, responses, rng=...) first.")
         weights, model = self._fitted
-        cosines = (weights.transform(queries) @ weights.transform(responses).T).toarray()  # (n, m)
+        cosines = (weights.table(queries) @ weights.table(responses).T).toarray()  # (n, m)
         by_cosine, by_length = (np.float32(weight) for weight in model.coef_[0])
         logits = cosines * by_cosine
         logits += _lengths(responses) * by_length + np.float32(model.intercept_[0])
         return sigmoid(logits)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The tf-idf weights of the words of some texts."""
+
+    fitted: Any
+    """A fitted `TfidfVectorizer`; None where no text has a word, and nothing is like anything."""
+
+    @staticmethod
+    def of(texts: Sequence[str]) -> "Weights":
+        """Those of `texts`."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        if not any(map(words, texts)):
+            return Weights(None)
+        return Weights(TfidfVectorizer(analyzer=words, dtype=np.float32).fit(texts))
+
+    def table(self, texts: Sequence[str]) -> Any:
+        """(t, V) float32 sparse, rows of length 1, or 0 where a text has no known word."""
+        from scipy.sparse import csr_matrix
+
+        if self.fitted is None:
+            return csr_matrix((len(texts), 1), dtype=np.float32)
+        return self.fitted.transform(texts)
 
 
 def _lengths(texts: Sequence[str]) -> np.ndarray:

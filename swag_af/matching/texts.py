@@ -9,6 +9,7 @@ from swag_af.data.errors import InputError, check_kind
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import items_of
 from swag_af.matching.options import MatchingOptions
+from swag_af.matching.own import call_method
 from swag_af.matching.work import Models, Outcome, match_items, plan_of
 
 
@@ -37,8 +38,11 @@ def match_texts(
         (lambda: RELEVANCE.make(relevance)) if isinstance(relevance, str) else factory_of(relevance, "fit"),
         SIMILARITY.make(similarity) if isinstance(similarity, str) else similarity,
     )
+    for model in (models.relevance(), models.similarity):
+        if hasattr(model, "check"):
+            call_method(model, "check")
     items = items_of(queries, responses, groups)
-    plan = plan_of(items, used, similarity=models.similarity)
+    plan = plan_of(items, used, models=models)
     with TemporaryDirectory() as folder:
         (outcome,) = match_items(items, plan, used, weights=[used.weight], folder=Path(folder), models=models)
     return outcome

@@ -1,6 +1,7 @@
 """Folds and buckets one after another: relevance learned on the other folds, all pairs of a bucket scored, matched.
 
-What is done is kept in a folder at once, so a killed run goes on after its last round:
+What is done is kept in a folder at once, so a killed run goes on after its last round; with `--top` after its last
+bucket, for what the rounds before cost is known once they are made again:
 
     weight-0.1/bucket-0003/round-1.npy    (b,) the row whose response each row of the bucket got
     weight-0.1/bucket-0003/scores.npy     (b, 3 + 2 rounds) relevance of the right response and of each round's, how
@@ -33,6 +34,7 @@ from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similari
 from swag_af.matching.items import Items
 from swag_af.matching.options import AUTO, MatchingOptions
 from swag_af.matching.own import call, call_method, scores_of
+from swag_af.matching.relevance import Weights
 from swag_af.matching.rounds import InfeasibleError, match_rounds
 from swag_af.matching.weights import Worth
 
@@ -84,18 +86,20 @@ class Outcome:
 
 
 def plan_of(
-    items: Items, options: MatchingOptions, *, folds: np.ndarray | None = None, similarity: Similarity | None = None
+    items: Items, options: MatchingOptions, *, folds: np.ndarray | None = None, models: Models | None = None
 ) -> Plan:
-    """Folds and buckets of `items`; `folds` (n,) where they have been dealt already, `similarity` where it is not the
-    model that the options name.
+    """Folds and buckets of `items`; `folds` (n,) where they have been dealt already, `models` where they are not those
+    that the options name.
 
-    Raises InputError, for all buckets together, where a text is too common in one.
+    Raises InputError, for all buckets together, where a text is too common in one, and where a fold leaves too few rows
+    to learn relevance from.
     """
+    models = models or Models.of(options)
     if folds is None:
         folds = folds_of_groups(items.groups, options.folds, rng=np.random.default_rng((options.seed, *b"folds")))
     buckets = _buckets(items, folds, options)
-    same = _same(items, similarity or SIMILARITY.make(options.similarity))
-    _check_feasible(items, Plan(folds, buckets), options, same)
+    _check_feasible(items, Plan(folds, buckets), options, _same(items, models.similarity))
+    _check_learnable(items, folds, models.relevance())
     return Plan(folds, buckets)
 
 
@@ -139,12 +143,9 @@ def function_of_buckets(named: str) -> Callable[..., Sequence[str]]:
 def _vectors(texts: Sequence[str]) -> np.ndarray:
     """(n, D) tf-idf of words, reduced to 50 numbers (latent semantic analysis), of length 1."""
     from sklearn.decomposition import TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize
 
-    from swag_af.data.text.wording import words
-
-    table = TfidfVectorizer(analyzer=words, stop_words=None, dtype=np.float32).fit_transform(texts)
+    table = Weights.of(texts).table(texts)
     if min(table.shape) <= _DIMENSIONS:
         return np.asarray(table.toarray())
     return np.asarray(normalize(TruncatedSVD(_DIMENSIONS, random_state=0).fit_transform(table)))
@@ -171,6 +172,16 @@ def _check_feasible(items: Items, plan: Plan, options: MatchingOptions, same: tu
             f"{items.name}: with {several(n_rounds, 'round')} no text of a bucket may be the response of more than one "
             f"row in {n_rounds + 1}; in {several(len(faults), 'bucket')} one is ({'; '.join(faults[:3])}). Take such "
             f"rows out, ask for fewer --n-distractors or --folds{or_none}."
+        )
+
+
+def _check_learnable(items: Items, folds: np.ndarray, relevance: Relevance) -> None:
+    """Raise InputError where the rows outside the largest of `folds` (n,) are fewer than `relevance` learns from."""
+    fewest, left = getattr(relevance, "fewest", 0), len(folds) - int(np.bincount(folds).max())
+    if left < fewest:
+        raise InputError(
+            f"{items.name}: the largest fold leaves {several(left, 'query', 'queries')} to learn relevance from, and "
+            f"the model takes at least {fewest}. Take more --folds or --relevance tfidf."
         )
 
 
@@ -321,7 +332,7 @@ def _match_bucket(
     place[rows] = np.arange(len(rows))
     for round_number in range(1, options.n_distractors + 1):
         path = mine / f"round-{round_number}.npy"
-        if path.exists() and options.top is None:
+        if path.exists() and options.top is None:  # with `top` a round is made again: no file has its loss
             assigned = np.concatenate([assigned, _kept(path, place)[:, None]], axis=1)
             continue
         found = _matched(items, buckets, number, worth, round_number, options.top, assigned)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from swag_af.data.errors import InputError
 from swag_af.matching.buckets import (
-    SMALLEST,
     buckets_of,
     folds_of_groups,
     kinds_of,
@@ -32,7 +31,7 @@ def test_every_row_is_in_one_bucket_of_its_fold_and_none_is_too_large(seed: int,
     folds = rng.integers(0, 3, n)
     texts = ["ab"[i % 2] * int(i) for i in rng.integers(1, 60, n)]
     named = [f"neutral, {('other', *range(9))[i]}" for i in rng.zipf(1.5, n) % kinds]
-    made = buckets_of(texts, texts, folds, by_length, size=size, kinds=named)
+    made = buckets_of(texts, texts, folds, by_length, size=size, smallest=50, kinds=named)
     sizes = Counter(made.numbers.tolist())
     assert sorted(row for bucket in range(len(made.names)) for row in made.rows(bucket).tolist()) == list(range(n))
     assert max(sizes.values()) <= size
@@ -40,13 +39,15 @@ def test_every_row_is_in_one_bucket_of_its_fold_and_none_is_too_large(seed: int,
         fold = set(folds[made.rows(bucket)].tolist())
         assert len(fold) == 1
         alone = n_rows == int((folds == fold.pop()).sum())
-        assert n_rows >= SMALLEST // 2 or alone
+        assert n_rows >= 25 or alone
 
 
 def test_parts_of_a_large_kind_have_equal_sizes() -> None:
     rng = np.random.default_rng(0)
     texts = ["a" * int(i) for i in rng.integers(1, 500, 1000)]
-    made = buckets_of(texts, texts, np.zeros(1000, int), by_length, size=300, kinds=["neutral, why"] * 1000)
+    made = buckets_of(
+        texts, texts, np.zeros(1000, int), by_length, size=300, smallest=50, kinds=["neutral, why"] * 1000
+    )
     assert sorted(Counter(made.numbers.tolist()).values()) == [250] * 4
     assert sizes_said(made) == "4 buckets of 250 rows"
 
@@ -54,7 +55,7 @@ def test_parts_of_a_large_kind_have_equal_sizes() -> None:
 def test_pronoun_classes_are_kept_apart_where_they_are_large_enough() -> None:
     responses = ["She leaves."] * 60 + ["He leaves with him."] * 60 + ["They leave."] * 60 + ["Her hat."] * 3
     queries = ["Why?"] * 183
-    made = buckets_of(queries, responses, np.zeros(183, int), by_length)
+    made = buckets_of(queries, responses, np.zeros(183, int), by_length, size=3000, smallest=50)
     assert made.names == ("fold 0, female, why", "fold 0, male, why", "fold 0, neutral, why")
     assert Counter(made.numbers.tolist()) == {0: 63, 1: 60, 2: 60}
 
@@ -140,4 +141,4 @@ def test_one_group_is_refused() -> None:
 
 def test_buckets_too_small_to_choose_from_are_refused() -> None:
     with pytest.raises(InputError, match="at least"):
-        buckets_of(["a"], ["b"], np.zeros(1, int), by_length, size=10)
+        buckets_of(["a"], ["b"], np.zeros(1, int), by_length, size=10, smallest=50)

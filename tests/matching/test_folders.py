@@ -145,3 +145,20 @@ def test_questions_that_do_not_say_of_what_they_are_are_those_of_the_points(opti
     whose = read_json(swept.out / "people.json")
     write_json(swept.out / "people.json", {name: whose[name] for name in ("pool_identity", "weights")})
     assert len(sweep(swept)) == 2
+
+
+@pytest.mark.parametrize("relevance", ["encoder", "encoder[size=8]"])
+def test_too_few_rows_to_learn_relevance_from_are_told_by_a_dry_run_too(relevance: str, tmp_path: Path) -> None:
+    """`--dry-run` took what `match` refused once its folder of work stood."""
+    rows = [{"id": i.context.id, "query": i.query, "response": i.response} for i in made(36).rows]
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    matching = MatchingOptions(relevance=relevance, folds=2, n_distractors=1)
+    options = MatchOptions((tmp_path / "rows.jsonl",), tmp_path / "out", matching)
+    swept = replace(options, sweeping=SWEEPING)
+    for verb, asked in ((match, options), (dry_run, options), (sweep, swept), (dry_run_of_sweep, swept)):
+        with pytest.raises(
+            InputError, match=r"leaves 18 queries .* at least 20\. Take more --folds or --relevance tfidf"
+        ):
+            verb(asked)
+    assert not options.out.exists()
+    assert match(replace(options, matching=replace(matching, folds=3))).answers.n == 36

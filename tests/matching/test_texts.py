@@ -76,6 +76,20 @@ def test_a_similarity_of_ones_own_is_asked() -> None:
     assert shares[1] < shares[0] / 2
 
 
+def test_texts_without_a_word_are_like_nothing_and_are_matched() -> None:
+    """Tables of tf-idf ended in "empty vocabulary"."""
+    queries = [f"... {'!' * k}" for k in range(1, 251)]
+    responses = [f"{'!' * k}{'?' * (k % 7 + 1)}." for k in range(1, 251)]
+    options = MatchingOptions(folds=2, n_distractors=1, bucket_size=100)
+    found = match_texts(queries, responses, relevance="tfidf", options=options)
+    assert (found.assigned[:, 0] != np.arange(250)).all()
+
+
+def test_the_setting_of_a_model_by_name_is_checked() -> None:
+    with pytest.raises(InputError, match="pairs_per_query=1, at least 2"):
+        match_texts(["why?"] * 9, ["so."] * 9, relevance="tfidf[pairs_per_query=1]")
+
+
 def test_lists_of_different_lengths_are_one_line() -> None:
     with pytest.raises(InputError, match="as many of each"):
         match_texts(["a?"] * 3, ["b"] * 2, options=OPTIONS)

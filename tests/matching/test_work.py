@@ -11,8 +11,9 @@ import pytest
 from swag_af.data.errors import InputError
 from swag_af.matching.items import Items, items_of
 from swag_af.matching.options import MatchingOptions
+from swag_af.matching.relevance import TfidfRelevance
 from swag_af.matching.weights import Worth
-from swag_af.matching.work import match_items, plan_of, preferred
+from swag_af.matching.work import Models, match_items, plan_of, preferred
 
 OPTIONS = MatchingOptions(relevance="tfidf", folds=3, bucket_size=100)
 
@@ -202,9 +203,8 @@ def test_texts_that_are_never_matched_are_counted_as_one(similarity: str) -> Non
             plan_of(items, options, folds=folds)
     else:
         assert len(plan_of(items, options, folds=folds).buckets.names) == 2
-        assert (
-            len(plan_of(items, replace(options, similarity="lexical"), folds=folds, similarity=Letters()).folds) == 60
-        )
+        models = Models(TfidfRelevance, Letters())
+        assert len(plan_of(items, replace(options, similarity="lexical"), folds=folds, models=models).folds) == 60
 
 
 class Letters:
