@@ -60,6 +60,8 @@ class MockServer:
         self.able = able
         self.models = models
         self.say = say
+        self.listed: list[Any] | None = None
+        """What /models lists, where it is not `models`."""
         self.asked: list[Asked] = []
         """Every POST, in order."""
         self.stopping = threading.Event()
@@ -106,7 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
-            self._send(Said(body={"data": [{"id": model} for model in self.server_of.models]}))
+            listed = self.server_of.listed
+            named: list[Any] = [{"id": model} for model in self.server_of.models]
+            self._send(Said(body={"data": named if listed is None else listed}))
         else:
             self._send(Said(404, {"error": {"message": "no such page"}}))
 

@@ -50,7 +50,9 @@ def nats_of_answer(body: Mapping[str, Any]) -> list[float]:
         return []
     said = given.get("token_logprobs")
     if said is None:  # of chats
-        said = [one.get("logprob") for one in given.get("content") or [] if isinstance(one, Mapping)]
+        content = given.get("content")
+        entries = content if isinstance(content, list) else []
+        said = [one.get("logprob") for one in entries if isinstance(one, Mapping)]
     return [-float(value) for value in said if _is_number(value)] if isinstance(said, list) else []
 
 

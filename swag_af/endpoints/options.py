@@ -68,3 +68,8 @@ class ProbeEndpointOptions(Options):
     """Print JSON."""
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)
     """How the server is asked."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        idle = self.endpoint.given_of("concurrency", "prices")
+        check_faults([(True, f"{flag}: a probe sends one request at a time, and tells no costs") for flag in idle])

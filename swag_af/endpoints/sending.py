@@ -9,7 +9,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -124,7 +124,8 @@ class Sender:
                 return []
             if reply.kind == "answer":
                 said = reply.body.get("data")
-                return [str(model["id"]) for model in said if "id" in model] if isinstance(said, list) else []
+                ids = [one.get("id") for one in said if isinstance(one, Mapping)] if isinstance(said, list) else []
+                return [one for one in ids if isinstance(one, str)]
             self._stop_at(reply, "models")
         raise InputError(f"{self.base}/models: fails ({reply.reason}: {reply.said}). Try again when the server works.")
 

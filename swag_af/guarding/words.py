@@ -14,8 +14,8 @@ class WordsGuard:
     """The share of the words and letter triples of gold or of the ending that the other has, from 0 to 1.
 
     Of the one that has fewer: an ending that says no more than gold is right wherever gold is. Endings alone are
-    compared, since all of a row begin alike. 0 where one of the two has no word but such as *of* and *are*: those stand
-    in anything.
+    compared, since all of a row begin alike. 0 where one of the two, and not the other, has no word but such as *of*
+    and *are*: those stand in anything.
     """
 
     name: ClassVar[str] = "words"

@@ -264,6 +264,17 @@ def test_several_models_are_told_and_none_is_left_out_of_the_request() -> None:
         assert server.asked[0].body["model"] == "b"
 
 
+@pytest.mark.parametrize("listed", [["mid-7b"], [None], [{"id": None}, 3]])
+def test_a_list_of_models_without_ids_is_one_of_none(listed: list[Any]) -> None:
+    """`"id" in model` was a TypeError."""
+    with MockServer() as server:
+        server.listed = listed
+        assert len(answers(endpoint_at(server, model="a"), [ask_about(1)])) == 1
+        server.listed = [*listed, {"id": "b"}]
+        answers(endpoint_at(server), [ask_about(1)])
+        assert server.asked[-1].body["model"] == "b"
+
+
 def test_no_server_is_one_line_at_once() -> None:
     with MockServer() as server:
         url = server.url

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from mock_server import ABLE, Asked, FakeClock, MockServer, Said, answer, logprobs_of
 
+from swag_af.data.errors import InputError
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Abilities
-from swag_af.endpoints.likelihood import tokens_of_prompt
+from swag_af.endpoints.likelihood import nats_of_answer, tokens_of_prompt
+from swag_af.endpoints.options import EndpointOptions, ProbeEndpointOptions
 
 
 def abilities(server: MockServer, journal: Path | None = None) -> dict[str, Any]:
@@ -177,3 +179,17 @@ def test_prompt_logprobs_with_a_token_that_begins_the_text() -> None:
     found = tokens_of_prompt({"choices": [{"prompt_logprobs": given}]}, joined)
     assert found is not None
     assert [token.nats for token in found] == [1.0] * (len(given) - 1)
+
+
+@pytest.mark.parametrize("content", [7, True, {"logprob": -1.0}, "text", None, [None, 3]])
+def test_log_probabilities_of_an_answer_that_are_no_list_are_none(content: Any) -> None:
+    """A number in their place was a TypeError."""
+    assert nats_of_answer({"choices": [{"logprobs": {"content": content}}]}) == []
+
+
+@pytest.mark.parametrize(
+    ("flag", "named"), [("--prices", {"prices": Path("p.toml")}), ("--concurrency", {"concurrency": 2})]
+)
+def test_what_a_probe_does_nothing_with_is_refused(flag: str, named: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"{flag}: a probe sends one request at a time"):
+        ProbeEndpointOptions("http://localhost:1", endpoint=EndpointOptions(**named))
