@@ -100,11 +100,8 @@ class Encoder:
     argument: ClassVar[str] = "model"
 
     def check(self) -> None:
-        """Raise InputError for settings out of range."""
+        """Raise InputError for a setting out of range."""
         check_faults([(self.max_length < 8, f"representation encoder: max_length={self.max_length}, at least 8")])
-        from swag_af.nn.device import pick_device
-
-        pick_device(self.device)
 
     def vectors(self, reading: Reading, *, seed: int) -> np.ndarray:
         """As `Representation` says; draws nothing."""

@@ -52,7 +52,9 @@ def refine(options: RefineOptions) -> Refined:
     plan = _Plan(options, read_instances(options.data, options.reading))
     plan.check()
     if (options.out / ABOUT).exists():
-        check_same(read_json(options.out / ABOUT).get("identity") or {}, plan.identity, options.out / ABOUT, "--out")
+        begun = read_json(options.out / ABOUT).get("identity") or {}
+        sources = {f"{AUDITORS}: {name}: source": f"filter {name}" for name in plan.identity.get(AUDITORS, {})}
+        check_same(begun, plan.identity, options.out / ABOUT, "--out", sources=sources)
     else:
         plan.make()
     remove(options.out / WORK)
@@ -143,6 +145,7 @@ class _Plan:
             "rewriter": self.rewriter.settings() if self.rewriter else {},
             "instances": data,
             "swag_af": version("swag-af"),
+            **self._auditors(),
         }
 
     @cached_property
@@ -157,6 +160,13 @@ class _Plan:
 
     def _judges(self) -> dict[str, dict[str, Any]]:
         return {one.name: self._settings_of(one) for one in self.voters}
+
+    def _auditors(self) -> dict[str, Any]:
+        """Settings, with sources and hashes of files, of the probes of the audits that are filters; nothing where none
+        is."""
+        names = parse_names("--audit-models", self.options.audit_models)
+        made = {name: settings_of(make_filter(name)) for name in names if name not in PROBE_MODELS}
+        return {AUDITORS: made} if made else {}
 
     def _deciding(self, one: Voter) -> dict[str, Any]:
         """What decides the answers; the name of a judge behind an address, in which its budget stands, does not."""
@@ -247,8 +257,9 @@ class _Plan:
         ]
 
 
-_DECIDES_LATER = ("unmended", "audit_models", "more_than", "votes")
-"""Options that choose among answers and fits, which are of all questions whatever these say."""
+AUDITORS = "models of audits"
+_DECIDES_LATER = ("unmended", "audit_models", "more_than", "votes", AUDITORS)
+"""What chooses among answers and fits, which are of all questions whatever these say."""
 
 
 def _left_out(outcome: Outcome, flag: str) -> list[str]:

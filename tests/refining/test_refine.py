@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import linecache
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -411,6 +413,28 @@ def test_a_folder_of_other_options_is_not_gone_on_with(options: RefineOptions, m
     refine(options)
     with pytest.raises(InputError, match="rounds"):
         refine(replace(options, rounds=2))
+
+
+def test_an_edited_audit_model_makes_another_folder(
+    options: RefineOptions, meet: Meet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record of the class as it was before the edit was returned."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    own = tmp_path / "an_edited_probe.py"
+    own.write_text(
+        "class Own:\n    name = 'own'\n    def fit(self, view, *, rng): pass\n"
+        "    def score(self, view): return -view.lengths.astype(float)\n"
+    )
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    asked = replace(options, audit_models="an_edited_probe:Own")
+    first = refine(asked)
+    assert refine(asked) == first
+    own.write_text(own.read_text().replace("-view", "view"))
+    monkeypatch.delitem(sys.modules, "an_edited_probe")
+    linecache.checkcache()
+    with pytest.raises(InputError, match="the source of filter an_edited_probe:Own has changed"):
+        refine(asked)
 
 
 @pytest.mark.parametrize("beside", ["", "answers"])
