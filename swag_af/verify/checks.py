@@ -24,6 +24,7 @@ from swag_af.verify.qualification import (
     N_NONSENSE,
     QualificationQuestion,
     is_long,
+    n_whole_refused,
     parse_question,
     read_questions,
     shuffled,
@@ -68,10 +69,12 @@ def passes(question: QualificationQuestion, ratings: Sequence[str], best: int, s
     """Whether an answer shows attention.
 
     It does unless an ending known to be unlikely or gibberish is called likely, one known to be likely is called
-    gibberish, or the best or the second best is a wrong one. Unlikely and gibberish are told apart by taste.
+    gibberish, most of those known to be whole are, or the best or the second best is a wrong one. Unlikely and
+    gibberish are told apart by taste.
     """
     wrong = {"likely": "gibberish", "unlikely": "likely", "gibberish": "likely"}
     is_wrong = any(known and given == wrong[known] for given, known in zip(ratings, question.ratings, strict=True))
+    is_wrong |= 2 * n_whole_refused(question, ratings) > len(question.whole)
     return not is_wrong and best in question.best and (not question.second or second in question.second)
 
 
@@ -95,7 +98,7 @@ def draw_checks(
     but for the shuffled words of two negatives.
 
     Which, and how the words are shuffled, depends on the secret. Known are the shuffled two: they are not likely, and
-    neither the best nor the second best. What is as likely as gold remains open.
+    neither the best nor the second best; most others are no gibberish. What is as likely as gold remains open.
     """
     rng, made = secret_rng(secret, "checks"), make_items(assignment, seed=seed)
     found: dict[int, QualificationQuestion] = {}
@@ -124,7 +127,7 @@ def _spoilt(run: Run, item: Item, rng: np.random.Generator) -> QualificationQues
     ratings: tuple[Rating | None, ...] = tuple("gibberish" if i in nonsense else None for i in range(len(endings)))
     others = tuple(i for i in range(len(endings)) if i not in nonsense)
     context = run.pool.contexts[item.row]
-    return QualificationQuestion(context.sent1, context.start, shown, ratings, others, others)
+    return QualificationQuestion(context.sent1, context.start, shown, ratings, others, others, whole=others)
 
 
 def keep_checks(store: Store, questions: Iterable[tuple[int | None, QualificationQuestion]]) -> None:

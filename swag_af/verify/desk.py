@@ -60,6 +60,10 @@ class Screening:
     secret: str = ""
     """Draws each annotator's questions and their order; with none, all annotators get them in the order given."""
 
+    def lets_in(self, right: int, known: int) -> bool:
+        """Whether so many of the known answers are enough."""
+        return not known or right / known >= self.share
+
     def questions_for(self, annotator: str) -> tuple[QualificationQuestion, ...]:
         """The questions that this annotator is asked, in their order."""
         if not self.secret:
@@ -381,8 +385,7 @@ class Desk:
                 return
             counts = share_right(question, task.ratings, task.best, task.second)
             right, known = right + counts[0], known + counts[1]
-        passed = not known or right / known >= self.screening.share
-        self._set_state(connection, annotator, "active" if passed else "failed")
+        self._set_state(connection, annotator, "active" if self.screening.lets_in(right, known) else "failed")
 
     def _screen(self, connection: Connection, known: Row[Any]) -> bool:
         """Dequalify an annotator who prefers other endings to gold too often (SPEC 8); returns whether it did."""

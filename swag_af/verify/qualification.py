@@ -1,9 +1,9 @@
 """Qualification questions: items with known answers that every annotator judges before the items of a run.
 
-    FILE.jsonl    one question per line: sent1, start, endings, and the known answers: ratings, best, second
+    FILE.jsonl    one question per line: sent1, start, endings, and the known answers: ratings, best, second, whole
 
 A rating is null where the answer is open. `best` is one place, or a list of places that are all correct; `second` is a
-place, a list, or absent.
+place, a list, or absent. `whole` lists places of endings that are no gibberish, whether they are likely or not.
 """
 
 import re
@@ -52,6 +52,8 @@ class QualificationQuestion:
     """Places that are correct for the best ending."""
     second: tuple[int, ...] = ()
     """Places that are correct for the second best; empty when any is."""
+    whole: tuple[int, ...] = ()
+    """Places of endings that are no gibberish, likely or not."""
     golds: tuple[int, ...] = field(default=(), compare=False)
     """Other rows whose golds are among the endings, where the question was drawn."""
 
@@ -84,10 +86,11 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> dict[int, Qual
     endings of a question are the same text, so that none stands there as right and as wrong. No question's first
     sentence has the answer of another one.
     Which, and how the words are shuffled, depends on a secret of the verification, so that nobody can prepare the
-    answers. Known are the best ending (gold) and the two that are gibberish.
+    answers. Known are the best ending (gold), the two that are gibberish, and that the four others are not.
     """
     rng, contexts = secret_rng(secret, "questions"), run.pool.contexts
     found: dict[int, QualificationQuestion] = {}
+    ratings: tuple[Rating | None, ...] = (None, None, None, None, "gibberish", "gibberish")
     can_be_shuffled = cache(lambda row: is_long(run.pool.text(row, 0)))
     for row in rng.permutation(rows)[:N_DRAWN].tolist():
         others_in_order = _other_golds(run, row, rng.permutation(rows).tolist())
@@ -96,9 +99,9 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> dict[int, Qual
         if len(spoilt) == N_NONSENSE:
             golds = [run.pool.text(one, 0) for one in (row, *whole)]
             endings = (*golds, *(shuffled(run.pool.text(other, 0), rng) for other in spoilt))
-            ratings: tuple[Rating | None, ...] = (None, None, None, None, "gibberish", "gibberish")
+            texts = contexts[row].sent1, contexts[row].start, endings
             others = tuple(sorted({*whole, *spoilt}))
-            made = QualificationQuestion(contexts[row].sent1, contexts[row].start, endings, ratings, (0,), golds=others)
+            made = QualificationQuestion(*texts, ratings, (0,), whole=(0, 1, 2, 3), golds=others)
             if made not in found.values():
                 found[row] = made
     apart = _without_linked(found, contexts)
@@ -154,12 +157,22 @@ def shuffled(text: str, rng: np.random.Generator) -> str:
 
 
 def share_right(question: QualificationQuestion, ratings: Sequence[str], best: int, second: int) -> tuple[int, int]:
-    """`(right, known)`: how many known answers of `question` were answered correctly, and how many there are."""
+    """`(right, known)`: how many known answers of `question` were answered correctly, and how many there are.
+
+    That no whole ending is called gibberish is one of them: who calls everything so has found those that are.
+    """
     checks = [given == right for given, right in zip(ratings, question.ratings, strict=True) if right is not None]
     checks.append(best in question.best)
     if question.second:
         checks.append(second in question.second)
+    if question.whole:
+        checks.append(n_whole_refused(question, ratings) == 0)
     return sum(checks), len(checks)
+
+
+def n_whole_refused(question: QualificationQuestion, ratings: Sequence[str]) -> int:
+    """How many of the endings that are known to be whole are called gibberish."""
+    return sum(ratings[place] == "gibberish" for place in question.whole)
 
 
 def parse_question(record: Mapping[str, Any], where: str) -> QualificationQuestion:
@@ -168,16 +181,18 @@ def parse_question(record: Mapping[str, Any], where: str) -> QualificationQuesti
     endings = tuple(given["endings"])
     ratings = tuple(given.get("ratings") or [None] * len(endings))
     best, second = _places(given["best"]), _places(given.get("second", []))
-    question = QualificationQuestion(given["sent1"], given["start"], endings, ratings, best, second)
-    n, places = len(endings), {*best, *second}
+    whole = tuple(given.get("whole", ()))
+    question = QualificationQuestion(given["sent1"], given["start"], endings, ratings, best, second, whole)
+    n, places = len(endings), {*best, *second, *whole}
     faults = (
         (not 2 <= n <= 9, "from two to nine endings are asked for"),
         (len(ratings) != n, f"{len(ratings)} ratings for {n} endings"),
         (
             not question.best or not places <= set(range(n)),
-            f"best and second are places from 0 to {n - 1}, and best names one at least",
+            f"best, second and whole are places from 0 to {n - 1}, and best names one at least",
         ),
         (len(best) == 1 and best == second, "best and second are the same place, and nobody can choose one for both"),
+        (any(ratings[i : i + 1] == ("gibberish",) for i in whole), "an ending that whole names is known as gibberish"),
         (len({ending.strip() for ending in endings}) < n, "two of its endings are the same"),
     )
     fault = next((text for wrong, text in faults if wrong), None)
@@ -199,6 +214,7 @@ class _Record(TypedDict):
     ratings: NotRequired[list[Rating | None] | None]
     best: int | list[int]
     second: NotRequired[int | list[int]]
+    whole: NotRequired[list[int]]
 
 
 _BUILTIN: tuple[Mapping[str, Any], ...] = (

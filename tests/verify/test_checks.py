@@ -327,6 +327,20 @@ def test_an_answer_shows_attention_or_not(ratings: str, best: int, second: int, 
     assert passes(KNOWN, answer.ratings, best, second) is passed
 
 
+@pytest.mark.parametrize(
+    ("ratings", "passed"), [("llgguu", True), ("gglguu", False), ("gggggg", False), ("uuuggg", True), ("lguugg", True)]
+)
+def test_a_drawn_check_in_which_most_whole_endings_are_called_gibberish_is_failed(
+    run: Run, ratings: str, passed: bool
+) -> None:
+    """Four that are whole, then the two whose words are shuffled; who called all six gibberish passed."""
+    question = next(iter(draw_checks(run, range(LARGE), "one", assignment=run.assignment(), seed=0).values()))
+    assert len(question.whole) == 4
+    order = (*question.whole, *(i for i in range(6) if i not in question.whole))
+    by_place = said("".join(ratings[order.index(i)] for i in range(6)))
+    assert passes(question, by_place.ratings, *question.whole[:2]) is passed
+
+
 def test_who_fails_too_many_is_flagged_on_the_admin_page_and_in_the_table(run: Run) -> None:
     desk = make_attentive(run, check_every=2)
     work(desk, "ann", 4, attentive=False)  # two checks: too few to tell

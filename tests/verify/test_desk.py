@@ -11,6 +11,7 @@ from verify_people import N_ROWS, Clock, judge_next, make_desk, make_run, said, 
 
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import make_items, read_verdicts, with_ordered_columns, write_verdicts
 from swag_af.verify.desk import Desk, Screening
@@ -400,12 +401,25 @@ def test_known_answers_are_counted_one_by_one() -> None:
     assert share_right(question, ["gibberish"] * 6, 5, 0) == (2, 8)
 
 
+def test_that_no_whole_ending_is_called_gibberish_is_one_known_answer(tmp_path: Path) -> None:
+    line = {"sent1": "A.", "start": "He", "endings": ["a", "b", "c"], "ratings": [None, None, "gibberish"], "best": 0}
+    write_jsonl(tmp_path / "mine.jsonl", [line | {"whole": [0, 1]}])
+    (question,) = read_questions(str(tmp_path / "mine.jsonl"))
+    assert share_right(question, ("likely", "unlikely", "gibberish"), 0, 1) == (3, 3)
+    assert share_right(question, ("gibberish", "gibberish", "gibberish"), 0, 1) == (2, 3)
+
+
 BAD_QUESTIONS = [
     ('{"start": "He", "endings": ["a", "b"], "best": 0}', "sent1"),
     ('{"sent1": "A.", "start": "He", "endings": ["a"], "best": 0}', "from two to nine"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 2}', "places from 0 to 1"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": [], "ratings": null}', "names one at least"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "second": 0}', "the same place"),
+    ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "whole": [2]}', "places from 0 to 1"),
+    (
+        '{"sent1": "A.", "start": "", "endings": ["a", "b"], "best": 0, "whole": [1], "ratings": [null, "gibberish"]}',
+        "an ending that whole names is known as gibberish",
+    ),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "a "], "best": 0}', "two of its endings are the same"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": ["likely"]}', "1 ratings for 2"),
     (

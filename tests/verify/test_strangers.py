@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ from conftest import make_contexts_of
 from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import select, update
 from verify_people import TOKEN, Browser, Clock, judge_next, make_desk, make_run, said, small_pool
 
 from swag_af.cli.main import main
@@ -19,12 +21,20 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
-from swag_af.verify.checks import keep_checks
-from swag_af.verify.desk import Desk, Screening
+from swag_af.verify.checks import check_of, keep_checks
+from swag_af.verify.desk import Answer, Desk, Screening
 from swag_af.verify.items import rows_left_out
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.presentation import shown_question
-from swag_af.verify.qualification import N_DRAWN_EACH, draw_questions, read_questions, shuffled
+from swag_af.verify.qualification import (
+    N_DRAWN_EACH,
+    QualificationQuestion,
+    draw_questions,
+    read_questions,
+    share_right,
+    shuffled,
+)
+from swag_af.verify.schema import checks
 from swag_af.verify.store import read_keys
 from swag_af.verify.web.security import Signer
 from swag_af.verify.web.server import _site, make_app
@@ -273,6 +283,105 @@ def test_drawn_questions_are_asked_and_let_in(run: Run) -> None:
         ratings = ["gibberish" if place >= 4 else "likely" for place in order]
         ann.send(ratings=ratings, best=order.index(0), second=order.index(1))
     assert desk.state_of("ann") == "active"
+
+
+N_GUESSING = 2000
+"""People of each strategy."""
+
+
+def at_random(letters: str, rng: np.random.Generator) -> str:
+    return "".join(letters[i] for i in rng.integers(len(letters), size=6))
+
+
+GUESSING: dict[str, Callable[[np.random.Generator], str]] = {
+    "all gibberish": lambda rng: "gggggg",
+    "all likely": lambda rng: "llllll",
+    "all unlikely": lambda rng: "uuuuuu",
+    "the first two gibberish": lambda rng: "ggllll",
+    "every other one gibberish": lambda rng: "glglgl",
+    "at random": lambda rng: at_random("lug", rng),
+    "at random, half of them gibberish": lambda rng: at_random("lg", rng),
+    "any two gibberish": lambda rng: "".join("g" if i < 2 else "l" for i in rng.permutation(6)),
+}
+"""Ratings by the places shown, of people who do not read."""
+
+
+def test_who_rates_drawn_questions_without_reading_them_is_not_let_in(tmp_path: Path) -> None:
+    """Half of those who called everything gibberish were. `pytest -s` prints the figures of docs/VERIFY.md."""
+    questions = tuple(draw_questions(make_run(small_pool(40), tmp_path / "run"), range(40), "one").values())
+    screening = Screening(questions, n_questions=N_DRAWN_EACH, secret="one")
+    rng, let_in = np.random.default_rng(0), dict.fromkeys(GUESSING, 0)
+    for k in range(N_GUESSING):
+        asked = screening.questions_for(f"a{k}")
+        orders = [shown_question(one, secret="one", annotator=f"a{k}").order for one in asked]
+        for name, rate in GUESSING.items():
+            shown = [rate(rng) for _ in asked]
+            best = 0 if k % 2 else int(rng.integers(6))  # by place, or by lot
+            answers = [
+                said("".join(of[order.index(i)] for i in range(6)), order[best], order[(best + 1) % 6])
+                for of, order in zip(shown, orders, strict=True)
+            ]
+            let_in[name] += is_let_in(screening, asked, answers)
+    print({name: f"{n} of {N_GUESSING:,}" for name, n in let_in.items()})
+    assert max(let_in.values()) <= 0.02 * N_GUESSING
+
+
+def is_let_in(screening: Screening, asked: Sequence[QualificationQuestion], answers: Sequence[Answer]) -> bool:
+    counts = [share_right(one, of.ratings, of.best, of.second) for one, of in zip(asked, answers, strict=True)]
+    return screening.lets_in(sum(right for right, _ in counts), sum(known for _, known in counts))
+
+
+@pytest.mark.parametrize(
+    ("mistake", "passes"),
+    [
+        (said("llllgg", 0, 1), True),
+        (said("uuuugg", 0, 1), True),  # which whole endings are likely is open
+        (said("llllgg", 1, 0), True),
+        (said("llgugg", 0, 1), True),
+        (said("llllgu", 0, 1), True),
+        (said("llgugg", 1, 0), False),
+        (said("llllgu", 1, 0), False),
+    ],
+)
+def test_one_mistake_in_each_drawn_question_is_forgiven_and_two_are_not(
+    run: Run, mistake: Answer, passes: bool
+) -> None:
+    questions = tuple(draw_questions(run, range(12), "one").values())[:N_DRAWN_EACH]
+    assert is_let_in(Screening(questions), questions, [mistake] * N_DRAWN_EACH) is passes
+
+
+def test_a_study_with_questions_of_an_older_release_goes_on_and_who_was_let_in_stays(run: Run) -> None:
+    """Its store has the questions without what whole endings are."""
+    assert run.path is not None
+    store, options = make_desk(run, limit=5).store, ServeOptions(run.path, limit=5, qualification="drawn")
+    new = _site(run, store, (), "one", options).desk
+    old = replace(new, screening=replace(new.screening, questions=old_of(new.screening.questions)))
+    with store.engine.begin() as connection:
+        for id, kept in connection.execute(select(checks.c.id, checks.c.question)).all():
+            older = {name: value for name, value in kept.items() if name != "whole"}
+            connection.execute(update(checks).where(checks.c.id == id).values(question=older))
+    all_gibberish = {name: answer_trial(old, name) for name in ("ann", "bob", "cid")}
+    assert "active" in all_gibberish.values()
+    old.admit("dan")
+    judge_next(old, "dan", said("gggggg"))  # has begun the trial
+    again = _site(run, store, (), "one", options).desk
+    assert {name: again.state_of(name) for name in all_gibberish} == all_gibberish
+    with store.engine.connect() as connection:
+        assert all(len(check_of(connection, one.id).whole) == 4 for one in again.screening.questions)
+    assert [answer_trial(again, name) for name in ("dan", "eve")] == ["failed", "failed"]
+
+
+def old_of(questions: Sequence[QualificationQuestion]) -> tuple[QualificationQuestion, ...]:
+    return tuple(replace(one, whole=()) for one in questions)
+
+
+def answer_trial(desk: Desk, name: str) -> str | None:
+    """Call all endings of the trial gibberish, and another one the best in each question of it."""
+    for best in range(N_DRAWN_EACH):
+        if desk.state_of(name) in ("active", "failed"):
+            break
+        judge_next(desk, name, said("gggggg", best, best + 1))
+    return desk.state_of(name)
 
 
 def desk_item(desk: Desk, task: str) -> str:
