@@ -3,16 +3,19 @@
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from conftest import make_contexts_of
 from sqlalchemy import select
 from test_load import free_port, served
 from verify_people import TOKEN, make_run, small_pool
 
 from swag_af.cli.main import main
 from swag_af.data.files import write_json
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
 from swag_af.judging.verdicts import read_verdicts, with_ordered_columns
 from swag_af.verify.desk import Desk
@@ -53,6 +56,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]
     options = ("--items-per-annotator", 7, "--completion-code", "C0DE", "--min-gold-share", 0)
     with served(run.path, port, *options):
         yield run.path, f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
+def wordy_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a run with long contexts that begin with an unbroken word, with all columns of the admin page."""
+    contexts = [
+        replace(one, sent1=f"See https://example.org/{'donaudampfschiff' * 40}{i} {'and read on ' * 90}.")
+        for i, one in enumerate(make_contexts_of(40, n_videos=10))
+    ]
+    negatives = [[f"sees {k} birds, {i} trees and a cat." for k in range(12)] for i in range(40)]
+    pool = CandidatePool.from_texts(contexts, negatives, tagger="none")
+    run, port = make_run(pool, tmp_path_factory.mktemp("wordy") / "run"), free_port()
+    assert run.path is not None
+    with served(run.path, port, "--limit", 24, "--check-every", 4, "--min-seconds", 2):
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
@@ -215,6 +233,46 @@ def test_no_page_is_wider_than_the_screen(page: "Page", site: tuple[Path, str], 
     assert small == 0
 
 
+@pytest.mark.parametrize(("width", "stop"), [(360, 0), (1280, -1)])
+def test_a_long_context_with_an_unbroken_word_is_no_wider_than_the_screen_and_scrolls_by_keys(
+    page: "Page", wordy_site: str, width: int, stop: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    begin(page, wordy_site, f"w{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.getElementById('scene').tabIndex") == stop
+    page.keyboard.press("PageDown")
+    page.wait_for_timeout(500)
+    assert (page.evaluate("document.getElementById('scene').scrollTop") > 0) == (stop == 0)
+
+
+@pytest.mark.parametrize("width", [360, 641, 800, 1000, 1280])
+def test_the_admins_page_with_all_columns_fits_and_its_buttons_can_be_seen(
+    page: "Page", wordy_site: str, width: int
+) -> None:
+    """It was 876 wide on 641, and buttons were cut off."""
+    begin(page, wordy_site, f"5f3a9c0b7d1e4a2b8c6d{width}")
+    by_keys(page)
+    page.goto(f"{wordy_site}/admin/login")
+    page.fill("#admin_token", TOKEN)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin")
+    page.set_viewport_size({"width": width, "height": 740})
+    assert page.get_by_text("Under 2 s").count()
+    assert page.get_by_text("Checks passed").count()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".people button").evaluate_all(CUT_OFF) == []
+    assert page.locator(".wide").evaluate_all(SCROLLING_WITHOUT_KEYS) == []
+    assert page.get_by_role("group", name="Annotators").count() == 1
+
+
+CUT_OFF = """all => all.map((one) => [one, one.closest(".wide")].map((node) => node.getBoundingClientRect().right))
+    .filter(([right, edge]) => right > edge)"""
+
+SCROLLING_WITHOUT_KEYS = """all => all.filter(one => one.scrollWidth > one.clientWidth && one.tabIndex < 0)
+    .map(one => one.textContent)"""
+
 CONTRAST = """() => {
   const parse = (text) => text.match(/[\\d.]+/g).map(Number);
   const light = ([r, g, b]) => { const f = (c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
@@ -319,6 +377,47 @@ def test_choices_that_were_not_sent_are_there_when_the_page_is_loaded_again(
     context.close()
 
 
+def test_a_change_that_was_not_kept_is_there_again_and_is_called_so_until_it_is_kept(
+    page: "Page", site: tuple[Path, str]
+) -> None:
+    """The page said "Complete.", in green, and the change was gone with the page."""
+    begin(page, site[1], "quinn")
+    by_keys(page)
+    with page.expect_navigation():
+        page.keyboard.press("z")
+    assert page.locator("#status").inner_text() == "Complete."
+    address = page.url
+    for key in "1g":
+        page.keyboard.press(key)
+    leave = [lambda: page.reload(), lambda: page.get_by_role("link", name="Back to the next item").click()]
+    for go in leave:
+        assert page.locator("#status").inner_text() == "Changed, not kept yet."
+        assert page.locator("#status").get_attribute("class") == "changed"
+        go()
+        page.goto(address)
+        assert page.locator("#ending-0 .gibberish input").is_checked()
+    page.keyboard.press("1")
+    page.keyboard.press("l")
+    assert page.locator("#status").inner_text() == "Complete."
+    assert page.evaluate("localStorage.length") == 0  # as it is kept
+    page.keyboard.press("g")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    page.goto(address)
+    assert page.locator("#ending-0 .gibberish input").is_checked()
+    assert page.locator("#status").inner_text() == "Complete."
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_that_an_answer_is_kept_is_said_once(page: "Page", site: tuple[Path, str]) -> None:
+    begin(page, site[1], "rose")
+    by_keys(page)
+    assert page.locator("#status").inner_text().startswith("Your answer is kept. Still to do")
+    assert page.url == f"{site[1]}/item"
+    page.reload()
+    assert page.locator("#status").inner_text().startswith("Still to do")
+
+
 @pytest.mark.parametrize("refusal", [401, 403, 404, 422, "pause"])
 def test_a_changed_answer_that_is_not_taken_stays_in_the_browser(
     chromium: "Browser", site: tuple[Path, str], refusal: int | str
@@ -354,7 +453,7 @@ def test_a_changed_answer_that_is_not_taken_stays_in_the_browser(
         )
     page.goto(f"{site[1]}/item/{task}")
     assert page.locator("#ending-4 .choice.best input").is_checked()
-    assert page.locator("#status").inner_text().startswith("Changed in this browser, and not kept yet.")
+    assert page.locator("#status").inner_text().startswith("Changed, not kept yet.")
     with page.expect_navigation():
         page.keyboard.press("Enter")
     page.goto(f"{site[1]}/item/{task}")

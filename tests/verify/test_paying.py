@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,12 @@ def test_what_the_admin_and_the_rules_change_is_logged_with_who_and_when(run: Ru
     client.post("/admin/annotators", data={"token": admin_of(client), "annotator": "bad", "action": "requalify"})
     log = [(one.at, one.who, one.action, one.annotator) for one in overview(desk.store, clock.now).events]
     assert log == [(1060.0, "admin (testclient)", "requalify", "bad"), (1000.0, "rule", "screen", "bad")]
-    assert "admin (testclient)" in client.get("/admin").text
+    page = client.get("/admin").text
+    cells = re.findall("<td>(.*?)</td>", page.split('id="log"')[1].split("</section>")[0])
+    assert [cells[1:4], cells[5:8]] == [
+        ["admin (testclient)", "let in again, exempt from the rules", "bad"],
+        ["by rule", "dequalified: gold too seldom in the top 2", "bad"],
+    ]
 
 
 # ------------------------------------------------------------------------------- the whole study

@@ -9,10 +9,11 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
+from sqlalchemy import Row
 
 from swag_af.data.context import phrase
 from swag_af.judging.agreement import INTERVALS
@@ -47,6 +48,21 @@ PEOPLE_COLUMNS = (
 """The columns of annotators.csv; times are seconds since 1970. `items` counts checks too: both are paid.
 `other_codes`: with codes for each person, those of other outcomes, one of which the last page may have shown before the
 outcome became this one."""
+
+CHANGES = {
+    "pause": "paused",
+    "resume": "let go on",
+    "dequalify": "dequalified",
+    "requalify": "let in again, exempt from the rules",
+    "undo": "dequalification undone",
+    "screen": "dequalified",
+    "pause all": "study paused",
+    "resume all": "study resumed",
+}
+"""What the page says of each action in the log of changes."""
+
+WHY = {"rule": "gold too seldom in the top 2", "attention checks": "too few attention checks passed"}
+"""By which rule an action was taken that was nobody's, as the log names it."""
 
 router = APIRouter(prefix="/admin")
 """The routes of the admin."""
@@ -188,6 +204,8 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         attention=desk.attention,
         rules=desk.rules,
         ago=lambda at: _ago(desk.clock() - at),
+        who=lambda event: "by rule" if event.who in WHY else event.who,
+        change=_change,
     )
 
 
@@ -254,6 +272,12 @@ def export(site: SiteDep, all: bool = False) -> Response:
     lines = _lines(store.verdicts(include_dequalified=all), store.settings["pool_identity"])
     headers = {"content-disposition": 'attachment; filename="verdicts.jsonl"'}
     return StreamingResponse(lines, media_type="application/jsonl", headers=headers)
+
+
+def _change(event: Row[Any]) -> str:
+    """A change in words, with the rule that asked for it."""
+    what = CHANGES.get(event.action, event.action)
+    return f"{what}: {WHY[event.who]}" if event.who in WHY else what
 
 
 def _who(request: Request) -> str:

@@ -33,11 +33,15 @@ if (form) {
     if (ranks.length) parts.push(`mark ${list(ranks)}`);
     return parts;
   }
+  const radios = [...form.querySelectorAll("input[type=radio]")];
+  const isChanged = () => !form.dataset.draft && radios.some((one) => one.checked !== one.defaultChecked);
   function tell() {
-    const parts = missing();
+    const parts = missing(), changed = isChanged();
     if (unsaved) return; // what is not saved matters more
-    status.textContent = parts.length ? `Still to do: ${list(parts)}.` : "Complete.";
-    status.classList.toggle("ready", !parts.length);
+    const left = parts.length ? `Still to do: ${list(parts)}.` : changed ? "" : "Complete.";
+    status.textContent = [changed ? "Changed, not kept yet." : "", left].filter(Boolean).join(" ");
+    status.classList.toggle("ready", !parts.length && !changed);
+    status.classList.toggle("changed", changed);
     for (const ending of endings) if (checked(`rating-${ending.dataset.place}`)) ending.classList.remove("missing");
   }
 
@@ -46,7 +50,7 @@ if (form) {
   const fields = () => { seconds.value = Math.round(active() / 1000); return new URLSearchParams(new FormData(form)); };
   const post = (address) => fetch(address, { method: "POST", body: fields(), signal: AbortSignal.timeout(20000) });
   function keepHere() {
-    const chosen = [...form.querySelectorAll("input[type=radio]:checked")].map((one) => [one.name, one.value]);
+    const chosen = radios.filter((one) => one.checked).map((one) => [one.name, one.value]);
     try { localStorage.setItem(copy, JSON.stringify(chosen)); } catch { /* no storage: the page holds it */ }
   }
   function dropHere() { try { localStorage.removeItem(copy); } catch { /* no storage */ } }
@@ -54,18 +58,20 @@ if (form) {
     let kept = null;
     try { kept = JSON.parse(localStorage.getItem(copy)); } catch { /* no storage, or broken */ }
     if (!Array.isArray(kept)) return false;
-    for (const one of form.querySelectorAll("input[type=radio]")) one.checked = kept.some(([name, value]) => name === one.name && value === one.value);
+    for (const one of radios) one.checked = kept.some(([name, value]) => name === one.name && value === one.value);
     return true;
   }
   function setUnsaved(why) {
     unsaved = Boolean(why);
     status.classList.toggle("unsaved", unsaved);
-    if (why) { status.classList.remove("ready"); status.textContent = why; } else tell();
+    if (why) { status.classList.remove("ready", "changed"); status.textContent = why; } else tell();
   }
   const wait = () => Math.min(30, 2 ** ++tries) * 1000;
-  function save() { // a changed answer counts once it is kept, and has no draft
+  function save() { // a changed answer counts once it is kept, and has no draft: this browser alone has the change
+    if (!form.dataset.draft && !isChanged()) return dropHere();
+    keepHere();
     if (!form.dataset.draft) return;
-    keepHere(); clearTimeout(timer); timer = setTimeout(saveNow, 400);
+    clearTimeout(timer); timer = setTimeout(saveNow, 400);
   }
   async function saveNow() {
     clearTimeout(timer);
@@ -174,10 +180,11 @@ if (form) {
 
   const problems = document.getElementById("problems");
   const note = status.textContent;
-  const restored = restore();
-  if (restored) save();
+  if (restore()) save();
   tell();
-  if (restored && !form.dataset.draft) status.textContent = `Changed in this browser, and not kept yet. ${status.textContent}`;
+  if (new URLSearchParams(location.search).has("kept")) history.replaceState(null, "", location.pathname); // said once
   if (note) status.textContent = `${note} ${status.textContent}`;
-  (problems || document.getElementById("scene")).focus({ preventScroll: true });
+  const scene = document.getElementById("scene"); // of a small screen it may scroll: then Tab stops there
+  new ResizeObserver(() => { scene.tabIndex = scene.scrollHeight > scene.clientHeight + 1 ? 0 : -1; }).observe(scene);
+  (problems || scene).focus({ preventScroll: true });
 }
