@@ -352,6 +352,11 @@ class CandidatePool:
         return (self.manifest.get("made_by") or {}).get("verb") == "match"
 
     @property
+    def is_generated(self) -> bool:
+        """Whether `swag-af generate` wrote its negatives; otherwise they are texts of one's own, or golds of others."""
+        return "n_draws" in self.manifest or "generator" in self.manifest
+
+    @property
     def unguarded_identity(self) -> str:
         """The identity that the pool has without `GUARD_TABLES`: the same before and after `swag-af guard`."""
         if "flagged" not in self.tables or self.path is None:

@@ -1,9 +1,10 @@
-"""What other scripts do otherwise than Latin: marks of their own end their sentences, some part no words by blanks.
+"""Which texts are Latin, and what other scripts do otherwise: marks of their own end sentences, some have no blanks.
 
 Marks are those of Unicode's property Sentence_Terminal, of scripts in use.
 """
 
 import re
+import unicodedata
 
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 
@@ -51,6 +52,12 @@ _BETWEEN = re.compile(
     "(?=[\u0e00-\u0eff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60])"
     f"| (?=[{_OTHER_ENDS}،؛])"
 )
+
+
+def is_latin(text: str) -> bool:
+    """Whether most letters of `text` are Latin, or it has none."""
+    letters = [] if text.isascii() else [c for c in text if c.isalpha()]
+    return 2 * sum("LATIN" not in unicodedata.name(c, "") for c in letters) <= len(letters)
 
 
 def characters_apart(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.percent import from_to, in_percent
+from swag_af.data.run import Run
 from swag_af.judging.consensus import RANKS, Labels, Method, judge_by, labels_of, screened, worker_skills
 from swag_af.judging.reliability import Figure, agreement_with_others, figures_of
 from swag_af.judging.verdicts import N_ENDINGS, RATINGS, Verdict, is_example
@@ -46,7 +47,7 @@ Kinds = tuple[str, str]
 FILTERED: Kinds = ("found", "generated")
 """Those of Table 2."""
 MATCHED: Kinds = ("right", "wrong")
-"""Where negatives are right answers of other questions."""
+"""Where nothing was generated: negatives are right answers of other questions, or texts of one's own."""
 ANY: Kinds = ("gold", "other")
 """Where nothing but verdicts is known."""
 
@@ -173,6 +174,11 @@ INTERVALS = (
     "more items each has judged."
 )
 """What to say beside the rows with intervals."""
+
+
+def kinds_of(run: Run) -> Kinds:
+    """What gold and negatives of `run` are called."""
+    return FILTERED if run.pool.is_generated and not run.is_matched else MATCHED
 
 
 def distribution_rows(agreement: Agreement, kinds: Kinds = FILTERED) -> list[list[str]]:

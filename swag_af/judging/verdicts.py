@@ -34,6 +34,9 @@ MEANINGS: dict[Rating, str] = {
 MEANINGS_OF_ANSWERS = MEANINGS | {"likely": "it may well be a right answer"}
 """The same where questions are judged, and what is called an ending is an answer."""
 
+IN_ANOTHER_SCRIPT = "it is broken: hardly a sentence of any language, so that one cannot say what it means"
+"""What gibberish means where texts are not in Latin script, and so not in English."""
+
 N_ENDINGS = 6
 """Endings an item, gold included (Zellers et al. 2018, 3.5)."""
 TOO_FEW = 3

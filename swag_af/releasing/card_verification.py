@@ -3,7 +3,7 @@
 from collections import Counter
 
 from swag_af.data.errors import several
-from swag_af.judging.agreement import FILTERED, INTERVALS, MATCHED, agreement_rows, distribution_rows, measure
+from swag_af.judging.agreement import INTERVALS, agreement_rows, distribution_rows, kinds_of, measure
 from swag_af.releasing.dataset import Dataset
 from swag_af.reporting.markdown import markdown_table
 
@@ -34,12 +34,13 @@ def verification_lines(dataset: Dataset) -> list[str]:
     """Rules, numbers, agreement and distribution of labels; figures are of the verdicts that count."""
     assert dataset.opinions is not None
     found = measure(dataset.opinions.counted)
-    judged = "right and of wrong answers" if dataset.run.matching else "found and of generated endings"
+    of_gold, of_others = kinds = kinds_of(dataset.run)
+    judged = f"{of_gold} and of {of_others} {'answers' if dataset.run.matching else 'endings'}"
     has_media = bool(dataset.questions[0].media)
     sources = Counter(question.example.source for question in dataset.questions)
     rows = [("answer", "questions"), *((f"`{source}`", f"{n:,}") for source, n in sorted(sources.items()))]
     return [
-        RULES_OF_MATCHING if dataset.run.matching else RULES,
+        _rules(dataset),
         "",
         *(
             ["Whether people saw what is shown with the texts (`verify serve --media`) verdicts do not say.", ""]
@@ -58,10 +59,17 @@ def verification_lines(dataset: Dataset) -> list[str]:
         "",
         f"What was said of {judged}:",
         "",
-        *markdown_table(distribution_rows(found, MATCHED if dataset.run.is_matched else FILTERED)),
+        *markdown_table(distribution_rows(found, kinds)),
         "",
         INTERVALS,
     ]
+
+
+def _rules(dataset: Dataset) -> str:
+    """How endings were judged, and what becomes of them."""
+    if dataset.run.matching:
+        return RULES_OF_MATCHING
+    return RULES if dataset.run.pool.is_generated else RULES.replace("generated ending", "wrong ending")
 
 
 def _sources(dataset: Dataset) -> str:
@@ -72,7 +80,8 @@ def _sources(dataset: Dataset) -> str:
         if dataset.options.judge == "majority"
         else "`gold0` was judged best, `gold1` second"
     )
-    generated = "" if dataset.run.matching else "; `gen` is a generated answer"
+    gen = "a generated answer" if dataset.run.pool.is_generated else "a wrong ending that was preferred to gold"
+    generated = "" if dataset.run.matching else f"; `gen` is {gen}"
     return f"{of_gold}; `orig` at the first showing, `reannot` after bad endings were replaced{generated}."
 
 

@@ -16,9 +16,7 @@ from swag_af.data.errors import several
 from swag_af.data.run import Run
 from swag_af.data.urls import command
 from swag_af.judging.agreement import (
-    FILTERED,
     INTERVALS,
-    MATCHED,
     PAPER,
     PAPER_FOUND,
     PAPER_GENERATED,
@@ -27,6 +25,7 @@ from swag_af.judging.agreement import (
     agreement_rows,
     consensus_rows,
     distribution_rows,
+    kinds_of,
     measure,
 )
 from swag_af.judging.consensus import MIN_ITEMS, MIN_RATE, RANKS, Method
@@ -111,7 +110,7 @@ def _outcomes(opinions: Opinions, run: Run, n_distractors: int) -> tuple[dict[st
     found, left_out = found_examples(opinions.judgements, n_rows, n_distractors, keep_second=is_matched)
     second, second_left_out = second_examples(found, dict.fromkeys(range(n_rows), "train"))
     sources = Counter(example.source for example, _ in found)
-    gold, _ = _kinds(run)
+    gold, others = kinds_of(run)
     questions = {
         f"{gold}, ranked best": sources["gold0-orig"],
         f"{gold}, ranked second best": sources["gold1-orig"],
@@ -120,13 +119,10 @@ def _outcomes(opinions: Opinions, run: Run, n_distractors: int) -> tuple[dict[st
     reasons = {why: left_out[reason] for reason, why in LEFT_OUT.items()}
     if is_matched:
         return questions, reasons
-    questions["generated, ranked best before gold"] = len(second)
+    questions[f"{others}, ranked best before gold"] = len(second)
     gibberish = "generated_gibberish"
-    return questions, reasons | {f"second question: {SECOND_LEFT_OUT[gibberish]}": second_left_out[gibberish]}
-
-
-def _kinds(run: Run) -> Kinds:
-    return MATCHED if run.is_matched else FILTERED
+    why = SECOND_LEFT_OUT[gibberish].replace("generated", others)
+    return questions, reasons | {f"second question: {why}": second_left_out[gibberish]}
 
 
 def _n_distractors(run: Run, opinions: Opinions) -> int:
@@ -139,7 +135,7 @@ def _n_distractors(run: Run, opinions: Opinions) -> int:
 def verification(subject: Subject, verified: Verification) -> str:
     """The whole section."""
     agreement, judgements = verified.agreement, _drawn(subject, verified)
-    kinds = _kinds(subject.run)
+    kinds = kinds_of(subject.run)
     return render(
         "verification",
         tiles=_tiles(verified),
@@ -152,6 +148,7 @@ def verification(subject: Subject, verified: Verification) -> str:
         judge=JUDGES[verified.judge],
         flag="" if verified.n_distractors == N_DISTRACTORS else f" --n-distractors {verified.n_distractors}",
         has_second=subject.run.matching is None,
+        others=kinds[1],
         questions=[(source, f"{n:,}") for source, n in verified.questions.items()],
         left_out=[(reason, f"{n:,}") for reason, n in verified.left_out.items()],
         n_judged=several(len(judgements), "item"),

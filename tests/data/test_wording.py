@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.text.normalise import normalise
-from swag_af.data.text.scripts import characters_apart, characters_joined, full_stop_after, tokenize_any
+from swag_af.data.text.scripts import characters_apart, characters_joined, full_stop_after, is_latin, tokenize_any
 from swag_af.data.text.wording import END, comparable, compatible, marked_words, option_key, text_key, words, words_of
 
 MARKS = st.sampled_from([" ", ", ", ". ", "... ", "; ", " - ", " – ", "—", "--", "-", '!" ', " (", ") ", "? ", " + "])
@@ -121,6 +121,23 @@ def test_marks_of_other_scripts_are_tokens() -> None:
     assert tokenize_any("他用 Python 写。") == ["他", "用", "Python", "写", "。"]
     assert characters_joined("他 用 Python 写 。 वह गया ।") == "他用 Python 写。 वह गया।"
     assert [full_stop_after(one) for one in "a他カहก9"] == [".", "。", "。", "।", "", "."]
+
+
+@pytest.mark.parametrize(
+    ("text", "latin"),
+    [
+        ("She runs.", True),
+        ("Łódź, naïve, Đà Nẵng", True),
+        ("12 + 30 = 42", True),
+        ("👩‍🚀 🚀", True),
+        ("他用 Python 写。", True),  # six of nine letters
+        ("他用笔写。 OK", False),
+        ("يفتح الرجل الباب", False),
+        ("Ελλάδα", False),
+    ],
+)
+def test_a_text_is_latin_where_most_of_its_letters_are(text: str, latin: bool) -> None:
+    assert is_latin(text) is latin
 
 
 @pytest.mark.parametrize(

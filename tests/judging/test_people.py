@@ -103,6 +103,7 @@ def test_the_manifest_and_the_card_say_what_was_left_out(options: ReleaseOptions
     assert manifest["human_verdicts"]["n_verdicts"] == N - 5
     assert all(f"| {LEFT_OUT[reason]} | {n} |" in card for reason, n in made.left_out.items())
     assert "No person has verified" not in card
+    assert "What was said of right and of wrong endings:" in card  # texts of one's own, which nobody generated
 
 
 def test_the_verb_prints_every_reason(options, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:

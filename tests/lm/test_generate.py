@@ -227,6 +227,7 @@ def test_a_shard_says_what_was_dropped_and_how_fast_it_was_made(contexts_path, l
     assert shard["dropped"] == {contexts[0].id: "gold_unfinished"}
     assert shard["drops"] == pool.manifest["drops"] == {"gold_unfinished": 1}
     assert pool.manifest["n_draws"] >= 5 * len(pool)
+    assert pool.is_generated
     timing = json.loads((tmp_path / "pool/shards/00000/timing.json").read_text())
     assert timing["n_endings"] == 6 * shard["n_rows"]
     assert timing["n_dropped"] == 1

@@ -154,6 +154,7 @@ def test_the_pool_is_that_of_the_same_texts(path: Path, tmp_path: Path, normalis
     assert bool(form) == (not normalise)
     assert made.manifest["drops"] == {"too_few_distinct_endings": 6}
     assert made.manifest["n_draws"] == 24 * 5 + 6 * 3
+    assert (made.is_generated, expected.is_generated) == (True, False)
     assert made.manifest["rejected_draws"] == {"refusal": 24 * 2 + 6 * 3}
     dropped = [record for _, record in read_jsonl(options.out / "dropped.jsonl")]
     assert [record["id"] for record in dropped] == [f"v{i}-1" for i in range(6)]

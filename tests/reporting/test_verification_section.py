@@ -129,6 +129,22 @@ def test_of_a_matching_nothing_is_called_found_or_generated_but_in_the_paper(
     assert "in the paper, of six endings)" in page.words
 
 
+@pytest.mark.parametrize(("drawn", "called"), [({}, ("right", "wrong")), ({"n_draws": 9}, ("found", "generated"))])
+def test_only_what_was_generated_is_called_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drawn: dict[str, int], called: tuple[str, str]
+) -> None:
+    """Texts of one's own were called generated."""
+    quickly(monkeypatch)
+    run = make_run(tmp_path)
+    manifest = tmp_path / "pool" / "manifest.json"
+    write_json(manifest, read_json(manifest) | drawn)
+    page_of(open_run(run.path), tmp_path, crowd(run))
+    section = section_of(tmp_path).replace('paper: found</th><th scope="col">generated', "")
+    assert f"{called[0]}, ranked best" in section
+    assert f"{called[1]}, ranked best before gold" in section
+    assert ("generated" in section) == ("generated" in called)
+
+
 def test_screening_can_be_left_out(run: Run, tmp_path: Path) -> None:
     verdicts = crowd(run)
     for screen, n in ((True, 80), (False, 120)):

@@ -33,7 +33,7 @@ def people(address: str, n: int, chosen: Chosen, *, name: str = "ann") -> None:
     with httpx.Client(base_url=address, follow_redirects=True, timeout=20) as client:
         person = Browser(client, name).begin()
         for _ in range(n):
-            scene = unescape(re.findall(r'id="scene" tabindex="-1">(.*?)</h1>', person.page)[0]).lower()
+            scene = unescape(re.findall(r'id="scene"[^>]*>(.*?)</h1>', person.page)[0]).lower()
             best, second = chosen(scene, person.endings)
             answer = person.send(ratings=("likely",) * len(person.endings), best=best, second=second)
             assert answer.status_code == 200

@@ -1,5 +1,7 @@
 """Claims about the figures on the admin page: measured when something has changed, and not at every look."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,10 +44,24 @@ def test_an_unchanged_study_is_measured_once_however_often_the_page_is_loaded(
     assert all("Measured just now" in page for page in pages)
 
 
-def test_wrong_answers_of_a_matching_are_called_wrong(desk: Desk) -> None:
-    for is_matched, called in ((True, ["right", "wrong"]), (False, ["found", "generated"])):
-        header = MeasuredStore(desk.store, is_matched=is_matched).figures().distribution[0]
-        assert header[1:5:2] == called
+@pytest.mark.parametrize(
+    ("verb", "drawn", "called"),
+    [
+        ("match", {}, ["right", "wrong"]),
+        ("pool", {}, ["right", "wrong"]),
+        ("generate", {"n_draws": 9}, ["found", "generated"]),
+    ],
+)
+def test_endings_are_called_generated_where_they_were(
+    desk: Desk, tmp_path: Path, verb: str, drawn: dict[str, int], called: list[str]
+) -> None:
+    """Those of a pool of one's own were called so, too."""
+    run = make_run(small_pool(), tmp_path / "run")
+    pool = small_pool().save(tmp_path / "pool", changes={"made_by": {"verb": verb}, **drawn})
+    client = make_client(desk, replace(run, pool=pool))
+    page = client.get("/admin", headers={"authorization": f"Bearer {TOKEN}"}).text
+    header = re.findall('<th scope="col">(.*?)</th>', page.split('id="labels"')[1])
+    assert header[1:5:2] == called
 
 
 def test_whatever_changes_the_figures_has_them_measured_again(desk: Desk, times: list[int]) -> None:

@@ -21,10 +21,10 @@ from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.judging.rules import Example
-from swag_af.judging.verdicts import MEANINGS, Item, read_verdicts, with_ordered_columns
+from swag_af.judging.verdicts import IN_ANOTHER_SCRIPT, MEANINGS, Item, read_verdicts, with_ordered_columns
 from swag_af.releasing.questions import make_questions
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.exchange.tasks import BRIEF, make_tasks
+from swag_af.verify.exchange.tasks import BRIEF, brief_of, make_tasks
 from swag_af.verify.presentation import shown_item
 from swag_af.verify.qualification import read_questions
 from swag_af.verify.schema import settings
@@ -764,6 +764,45 @@ def test_pages_and_exports_explain_the_ratings_in_the_same_words(client: TestCli
     for meaning in MEANINGS.values():
         assert meaning[1:] in page
         assert meaning in BRIEF
+
+
+ARABIC = "يفتح الرجل الباب ثم يخرج"
+
+
+def make_foreign_run(path: Path) -> Run:
+    """A run whose texts are Arabic, but for the first three rows."""
+    contexts = [
+        one if i < 3 else replace(one, sent1=f"{ARABIC} {i}", start="ثم هو", gold=f"{ARABIC} {i}.")
+        for i, one in enumerate(make_contexts_of(12, n_videos=12))
+    ]
+    words = ["sees {} birds, {} trees and a cat." if i < 3 else f"{ARABIC} {{}} {{}}." for i in range(12)]
+    negatives = [[text.format(k, i) for k in range(12)] for i, text in enumerate(words)]
+    return make_run(CandidatePool.from_texts(contexts, negatives, tagger="none"), path)
+
+
+def test_texts_in_another_script_are_not_said_to_be_english(tmp_path: Path) -> None:
+    """Gibberish was "hardly English" in Arabic too, which a screen reader read as English."""
+    run = make_foreign_run(tmp_path / "run")
+    ann = Browser(make_client(make_desk(run), run), "ann")
+    assert IN_ANOTHER_SCRIPT[1:] in unescape(ann.page)
+    ann.begin()
+    seen = set()
+    for _ in range(12):
+        is_foreign = ARABIC in ann.page
+        seen.add(is_foreign)
+        assert (IN_ANOTHER_SCRIPT[1:] in unescape(ann.page)) == is_foreign
+        assert (MEANINGS["gibberish"][1:] in unescape(ann.page)) != is_foreign
+        assert len(re.findall(r'id="scene"[^>]* lang="">', ann.page)) == is_foreign
+        assert len(re.findall(r'class="words" lang="">', ann.page)) == 6 * is_foreign
+        ann.send()
+    assert seen == {True, False}
+
+
+def test_forms_for_other_platforms_speak_of_english_where_most_tasks_may_be(tmp_path: Path) -> None:
+    tasks = make_tasks(make_foreign_run(tmp_path / "run"), [Item(row, tuple(range(6))) for row in range(12)], seed=0)
+    assert MEANINGS["gibberish"] in brief_of(tasks[:4])
+    assert IN_ANOTHER_SCRIPT in brief_of(tasks)
+    assert MEANINGS["gibberish"] not in brief_of(tasks)
 
 
 def test_every_page_of_an_annotator_says_who_is_signed_in(desk: Desk, run: Run) -> None:

@@ -22,7 +22,9 @@ from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
 from swag_af.data.records import Count, parse_record
 from swag_af.data.run import Run
+from swag_af.data.text.scripts import is_latin
 from swag_af.judging.verdicts import (
+    IN_ANOTHER_SCRIPT,
     MEANINGS,
     MEANINGS_OF_ANSWERS,
     RATINGS,
@@ -116,8 +118,11 @@ def make_tasks(run: Run, items: Sequence[Item], *, seed: int) -> list[Task]:
 
 
 def brief_of(tasks: Sequence[Task]) -> str:
-    """What people are told: of endings, or of answers where most tasks are questions."""
-    return BRIEF_OF_QUESTIONS if 2 * sum(not task.start for task in tasks) > len(tasks) else BRIEF
+    """What people are told: of endings, or of answers where most tasks are questions; of English, where most are in
+    Latin script."""
+    brief = BRIEF_OF_QUESTIONS if 2 * sum(not task.start for task in tasks) > len(tasks) else BRIEF
+    n_latin = sum(is_latin(" ".join((task.sent1, *task.endings))) for task in tasks)
+    return brief if 2 * n_latin > len(tasks) else brief.replace(MEANINGS["gibberish"], IN_ANOTHER_SCRIPT)
 
 
 def key_path(path: Path) -> Path:

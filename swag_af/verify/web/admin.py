@@ -16,7 +16,8 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from sqlalchemy import Row
 
 from swag_af.data.context import phrase
-from swag_af.judging.agreement import INTERVALS
+from swag_af.data.text.scripts import is_latin
+from swag_af.judging.agreement import INTERVALS, kinds_of
 from swag_af.judging.verdicts import Verdict, as_record
 from swag_af.verify.consent import all_consents
 from swag_af.verify.overview import overview
@@ -94,7 +95,7 @@ class AdminAccess:
 def keep_access(app: FastAPI, site: Site, token: str) -> None:
     """Make `token` the one that opens the admin's pages of `app`; with another token, all their cookies are invalid."""
     signer, tries = Signer(f"{site.signer.secret} {token}"), RateLimit(TRIES_PER_MINUTE)
-    measured = MeasuredStore(site.desk.store, is_matched=site.run.is_matched)
+    measured = MeasuredStore(site.desk.store, kinds=kinds_of(site.run))
     app.state.admin_access = AdminAccess(token, signer, tries, measured)
 
 
@@ -195,6 +196,7 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         overview=overview(desk.store, desk.clock(), site.min_seconds),
         min_seconds=site.min_seconds,
         context=lambda row: phrase(site.run.pool.contexts[row]),
+        is_latin=is_latin,
         is_paused=desk.is_paused(),
         agreement=figures.agreement,
         distribution=figures.distribution,

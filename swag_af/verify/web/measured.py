@@ -8,7 +8,7 @@ from threading import Lock
 
 from sqlalchemy import func, select
 
-from swag_af.judging.agreement import FILTERED, MATCHED, agreement_rows, distribution_rows, measure
+from swag_af.judging.agreement import FILTERED, Kinds, agreement_rows, distribution_rows, measure
 from swag_af.verify.schema import events, tasks
 from swag_af.verify.store import Store
 
@@ -36,8 +36,8 @@ class MeasuredStore:
 
     store: Store
     clock: Callable[[], float] = time.monotonic
-    is_matched: bool = False
-    """Whether wrong answers are those of a matching."""
+    kinds: Kinds = FILTERED
+    """What gold and the other endings are called."""
     _kept: Figures | None = None
     _state: tuple[int, ...] = ()
     _good_until: float = 0.0
@@ -61,8 +61,7 @@ class MeasuredStore:
     def _measured(self, now: float) -> Figures:
         verdicts = self.store.verdicts()
         found = measure(verdicts) if verdicts else None
-        kinds = MATCHED if self.is_matched else FILTERED
-        tables = (agreement_rows(found), distribution_rows(found, kinds)) if found else ([], [])
+        tables = (agreement_rows(found), distribution_rows(found, self.kinds)) if found else ([], [])
         return Figures(*tables, now)
 
     def _state_of_store(self) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
+from swag_af.data.text.scripts import is_latin
 from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.checks import check_of
 from swag_af.verify.desk import Answer, Desk
@@ -154,7 +155,7 @@ def start(request: Request, visit: VisitDep) -> Response:
         n_questions=n_questions,
         platform=platform,
         who=who,
-        meanings=visit.site.meanings,
+        meanings=visit.site.meanings(visit.site.is_latin),
         site=visit.site,
     )
 
@@ -358,7 +359,8 @@ def _task_page(
         can_finish=visit.can_finish,
         progress=_progress_of(visit, task),
         ratings=RATINGS,
-        meanings=visit.site.meanings,
+        meanings=visit.site.meanings(is_latin(" ".join((shown.sent1, shown.start, *shown.endings)))),
+        is_latin=is_latin,
         who=visit.session.who,
     )
 

@@ -15,7 +15,8 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from swag_af.data.run import Run
-from swag_af.judging.verdicts import MEANINGS, MEANINGS_OF_ANSWERS, N_ENDINGS, Rating
+from swag_af.data.text.scripts import is_latin
+from swag_af.judging.verdicts import IN_ANOTHER_SCRIPT, MEANINGS, MEANINGS_OF_ANSWERS, N_ENDINGS, Rating
 from swag_af.verify.consent import AcceptedText, has_accepted
 from swag_af.verify.desk import Desk
 from swag_af.verify.web.media import Media
@@ -26,6 +27,9 @@ HERE = Path(__file__).parent
 
 ENOUGH_ITEMS = 10
 """Items that one must have answered for the completion code, where neither option says how many; or all there are."""
+
+N_LOOKED_AT = 100
+"""Contexts that are looked at to tell in which script a run is."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,17 @@ class Site:
         pool = self.run.pool
         return bool(2 * (pool.gather("start_lengths", np.arange(len(pool))) == 0).sum() > len(pool))
 
-    @property
-    def meanings(self) -> Mapping[Rating, str]:
-        """What each rating means."""
-        return MEANINGS_OF_ANSWERS if self.asks else MEANINGS
+    @cached_property
+    def is_latin(self) -> bool:
+        """Whether most contexts, of a hundred at most, are in Latin script."""
+        pool = self.run.pool
+        rows = np.unique(np.linspace(0, len(pool) - 1, N_LOOKED_AT).astype(int)).tolist()
+        return 2 * sum(is_latin(f"{pool.contexts[row].sent1} {pool.text(row, 0)}") for row in rows) > len(rows)
+
+    def meanings(self, is_latin: bool) -> Mapping[Rating, str]:
+        """What each rating means, of texts in Latin script or in another."""
+        meanings = MEANINGS_OF_ANSWERS if self.asks else MEANINGS
+        return meanings if is_latin else {**meanings, "gibberish": IN_ANOTHER_SCRIPT}
 
     @property
     def n_endings(self) -> int:
