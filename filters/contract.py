@@ -131,9 +131,10 @@ def settings_of(made: object) -> dict[str, Any]:
     """
     source = source_of(made)
     own = {"source": source} if source else {}
-    if callable(getattr(made, "settings", None)):
+    says = getattr(made, "settings", None)
+    if callable(says):
         with blaming(made, "settings"):
-            found = made.settings()
+            found = says()
         if not isinstance(found, Mapping):
             raise ContractError(f"{type(made).__name__}: settings() returned {type(found).__name__}, not a dict.")
     elif is_dataclass(made):
