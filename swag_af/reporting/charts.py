@@ -2,7 +2,8 @@
 
 Every SVG is 1000 by 1000 units, stretched to its frame, with strokes that keep their width; so the same chart fills a
 desktop and a phone while its labels stay the size of the text. Colours come from the page's style sheet, by the classes
-`s0`, `s1`, ... of the series. Independent of runs and pools.
+`s0`, `s1`, ... of the series; shapes of points and patterns of lines tell series apart where colours do not.
+Independent of runs and pools.
 """
 
 import html
@@ -26,13 +27,23 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:z.{digits}f}\N{NO-BREAK SPACE}%"
 
 
+Point = Literal["dot", "square", "ring", "box", "target", "die"]
+"""The shape of a point: round or square, each of them filled, hollow, or hollow with a core."""
+POINTS: tuple[Point, ...] = ("dot", "square", "ring", "box", "target", "die")
+"""Shapes that tell series apart, in the order in which they are taken."""
+Line = Literal["line", "dash", "long", "short", "mixed"]
+"""How a line is drawn: whole, thin and dashed, or as thick as a whole one in dashes, dots, or both."""
+LINES: tuple[Line, ...] = ("line", "long", "short", "mixed")
+"""Patterns that tell series apart, in order."""
+
+
 @dataclass(frozen=True)
 class Series:
     """An entry of the legend: name, number of the colour, and how it is drawn."""
 
     name: str
     colour: int
-    mark: Literal["line", "dash", "area", "bar", "dot", "ring"] = "line"
+    mark: Point | Line | Literal["area", "bar"] = "line"
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,7 @@ def figure(
     ys = "".join(f'<span style="top:{frame.at(frame.x[0], v)[1] / 10:g}%">{escape(t)}</span>' for v, t in frame.y_ticks)
     xs = "".join(f'<span style="left:{frame.at(v, 0)[0] / 10:g}%">{escape(t)}</span>' for v, t in frame.x_ticks)
     grid = "".join(f"M0 {frame.at(0, v)[1]:g}H1000" for v, _ in frame.y_ticks)
-    keys = "".join(f'<li><i class="key {s.mark} s{s.colour}"></i>{escape(s.name)}</li>' for s in legend)
+    keys = "".join(f"<li>{_key(s)}{escape(s.name)}</li>" for s in legend)
     return (
         f'<figure class="chart {size}"><figcaption>{escape(caption)}'
         + (f"<small>{escape(note)}</small>" if note else "")
@@ -82,10 +93,23 @@ def figure(
     )
 
 
+def _key(series: Series) -> str:
+    """The swatch of a legend: what the chart draws, in small, so that it is printed and seen wherever the chart is."""
+    colour = series.colour
+    if series.mark in ("area", "bar"):
+        inside = f'<path class="{series.mark} s{colour}" d="M0 0H1000V1000H0Z"/>'
+    elif series.mark in POINTS:
+        inside = "".join(_layers("M500 500h.01", colour, series.mark))
+    else:
+        inside = f'<path class="{series.mark} s{colour}" d="M0 500H1000"/>'
+    frame = 'viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true"'
+    return f'<svg class="key {series.mark}-key" {frame}>{inside}</svg>'
+
+
 def line(frame: Frame, xs: np.ndarray, ys: np.ndarray, colour: int, kind: str = "line") -> str:
-    """A line through the points; `kind` is line, thin or dash. A single point is a dot."""
+    """A line through the points; `kind` is a pattern, or thin. A single point is a dot."""
     if len(xs) == 1:
-        return dot(frame, float(xs[0]), float(ys[0]), colour, hollow=False) if kind == "line" else ""
+        return dot(frame, float(xs[0]), float(ys[0]), colour) if kind == "line" else ""
     points = [frame.at(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
     return f'<path class="{kind} s{colour}" d="M{"L".join(f"{x:g} {y:g}" for x, y in points)}"/>'
 
@@ -109,12 +133,19 @@ def bar(frame: Frame, left: float, right: float, height: float, colour: int, tit
     )
 
 
-def dot(frame: Frame, x: float, y: float, colour: int, *, hollow: bool, title: str = "") -> str:
-    """A point that stays round however the chart is stretched."""
-    at = "M{:g} {:g}h.01".format(*frame.at(x, y))
-    parts = [f'<path class="halo" d="{at}"/>', f'<path class="dot s{colour}" d="{at}"/>']
-    parts += [f'<path class="hole" d="{at}"/>'] if hollow else []
-    return f"<g><title>{escape(title)}</title>{''.join(parts)}</g>" if title else "".join(parts)
+def dot(frame: Frame, x: float, y: float, colour: int, mark: Point = "dot", *, title: str = "") -> str:
+    """A point that keeps its shape, `mark`, however the chart is stretched."""
+    parts = "".join(_layers("M{:g} {:g}h.01".format(*frame.at(x, y)), colour, mark))
+    return f"<g><title>{escape(title)}</title>{parts}</g>" if title else parts
+
+
+def _layers(at: str, colour: int, mark: str) -> list[str]:
+    """What a point is drawn of, each upon the one before: ends of a line of no length, round or square."""
+    kind = " square" if mark in ("square", "box", "die") else ""
+    names = {"ring": ["hole"], "box": ["hole"], "target": ["wide hole", f"core s{colour}"]}
+    names["die"] = names["target"]
+    drawn = ["halo", f"dot s{colour}", *names.get(mark, [])]
+    return [f'<path class="{name}{kind}" d="{at}"/>' for name in drawn]
 
 
 def whisker(frame: Frame, x: float, low: float, high: float, colour: int) -> str:

@@ -15,8 +15,10 @@ from swag_af.describing.lengths import LONGEST, Curve
 from swag_af.describing.verbs import Verbs
 from swag_af.reporting.plot import drawing, save_figure
 
-COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#ccbb44", "#66ccee", "#222222")
-"""Of corpora, the set described first; safe for print and colour blindness (Paul Tol's bright scheme)."""
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#8f8f00", "#2a9cc4", "#222222")
+"""Of corpora, the set described first; after Paul Tol's bright scheme, with a contrast of 3:1 at least on white."""
+MARKERS = "osD^vPX"
+"""Of corpora, in order: lines are told apart without colour too."""
 WIDTH = 7.0
 """Inches."""
 
@@ -60,20 +62,19 @@ def _verbs(figure: Any, verbs: Verbs) -> None:
         ranks = np.arange(1, len(one.shares) + 1)
         colour = _colour(verbs.corpora.index(one.name))
         style, label = (":", f"{one.name}, {one.n:,} drawn") if one.drawn else ("-", f"{one.name}, {one.n:,} verbs")
-        below.plot(ranks, 100 * np.array(one.shares), style, color=colour, linewidth=1.4, label=label)
+        marks = _marks(verbs.corpora.index(one.name), np.unique(np.geomspace(1, len(ranks), 9).astype(int)) - 1)
+        below.plot(ranks, 100 * np.array(one.shares), style, color=colour, linewidth=1.4, label=label, **marks)
     _finish(above)
     _finish(below)
 
 
 def _lengths(figure: Any, curves: Sequence[Curve]) -> None:
     axes = figure.subplots()
-    last = 1
-    for i, one in enumerate(curves):
-        shares = 100 * np.array(one.shares)
-        axes.plot(
-            np.arange(len(shares)), shares, color=_colour(i), linewidth=1.4, label=f"{one.name}, mean {one.mean:.1f}"
-        )
-        last = max(last, int(np.flatnonzero(shares >= 0.05).max(initial=1)))
+    of_curves = [100 * np.array(one.shares) for one in curves]
+    last = max((int(np.flatnonzero(shares >= 0.05).max(initial=1)) for shares in of_curves), default=1)
+    for i, (one, shares) in enumerate(zip(curves, of_curves, strict=True)):
+        style = {"color": _colour(i), "linewidth": 1.4, **_marks(i, range(i % 3, len(shares), max(1, last // 12)))}
+        axes.plot(np.arange(len(shares)), shares, label=f"{one.name}, mean {one.mean:.1f}", **style)
     axes.set(xlabel=f"tokens ({LONGEST}: or more)" if last == LONGEST else "tokens", ylabel="share of sentences (%)")
     axes.set(xlim=(0, last + 1), ylim=(0, None))
     _finish(axes)
@@ -83,6 +84,12 @@ def _finish(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     drawn = [*axes.containers, *axes.get_lines()]
     axes.legend(drawn, [one.get_label() for one in drawn], frameon=False)  # named: names that begin with _ as well
+
+
+def _marks(i: int, at: Sequence[int] | np.ndarray) -> dict[str, Any]:
+    """The shape that a line of corpus `i` has at some of its points, `at`."""
+    points = [int(place) for place in at]
+    return {"marker": MARKERS[i % len(MARKERS)], "markersize": 4, "markevery": points} if points else {}
 
 
 def _colour(i: int) -> str:

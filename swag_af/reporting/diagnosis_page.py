@@ -21,6 +21,8 @@ from swag_af.diagnosing.told import (
 from swag_af.diagnosing.trend import Trend, at
 from swag_af.diagnosing.words import Answer, percent
 from swag_af.reporting.charts import (
+    LINES,
+    POINTS,
     Frame,
     Series,
     bar,
@@ -33,6 +35,7 @@ from swag_af.reporting.charts import (
     steps,
     whisker,
 )
+from swag_af.reporting.charts import Point as Mark
 from swag_af.reporting.charts import percent as share
 from swag_af.reporting.page import page, render
 
@@ -145,13 +148,14 @@ def _swap_chart(agreements: Sequence[Agreement]) -> str:
 def _dots(caption: str, note: str, shown: dict[str, Figure], at_level: float, y_name: str) -> str:
     """A point with its interval for each of `shown`, numbered below, named in the legend."""
     top = min(1.0, 1.15 * max([at_level, *(one.high for one in shown.values())]))
-    frame = Frame((0.4, len(shown) + 0.6), (0, top), "", y_name, [], percent_ticks(top))
+    numbers = [(float(i), str(i)) for i in range(1, len(shown) + 1)]
+    frame = Frame((0.4, len(shown) + 0.6), (0, top), "", y_name, numbers, percent_ticks(top))
     shapes, legend = [level(frame, at_level)], []
     for i, (name, one) in enumerate(shown.items()):
-        colour = i % len(COLOURS)
+        colour, mark = i % len(COLOURS), POINTS[i % len(POINTS)]
         shapes += [whisker(frame, i + 1, one.low, one.high, colour)]
-        shapes += [dot(frame, i + 1, one.value, colour, hollow=False, title=f"{name}: {percent(one)}")]
-        legend.append(Series(name, colour, "dot"))
+        shapes += [dot(frame, i + 1, one.value, colour, mark, title=f"{name}: {percent(one)}")]
+        legend.append(Series(f"{i + 1}: {name}", colour, mark))
     spoken = "; ".join(f"{name} {percent(one)}" for name, one in shown.items())
     return figure(caption, f"{caption}: {spoken or 'none'}.", frame, shapes, legend, note=note)
 
@@ -163,9 +167,9 @@ def _correlation_chart(agreements: Sequence[Agreement]) -> str:
     frame = Frame((-1, 1), (0, top), "rank correlation", "contexts", plain_ticks(-1, 1), percent_ticks(top))
     shapes, legend = [], []
     for i, one in enumerate(agreements):
-        colour = i % len(COLOURS)
-        shapes.append(steps(frame, edges, np.array(one.correlations), colour))
-        legend.append(Series(pair_name(one), colour))
+        colour, pattern = i % len(COLOURS), LINES[i % len(LINES)]
+        shapes.append(steps(frame, edges, np.array(one.correlations), colour, pattern))
+        legend.append(Series(pair_name(one), colour, pattern))
     note = "Of two fits' scores of a context's candidates. 0: no agreement; 1: the same order."
     return figure("Agreement on the order of candidates", note, frame, shapes, legend, note=note)
 
@@ -186,13 +190,13 @@ def _growth_chart(diagnosis: Diagnosis) -> str:
     frame = _doubling_frame(sizes, every, chance, "contexts fitted on")
     shapes = [level(frame, chance)]
     for colour, (points, trend) in enumerate(shown.values()):
-        shapes += _curve(frame, [(point.n, point.accuracy) for point in points], trend, colour)
-    legend = [Series(name, colour) for colour, name in enumerate(shown)]
+        shapes += _curve(frame, [(point.n, point.accuracy) for point in points], trend, colour, POINTS[colour])
+    legend = [Series(name, colour, POINTS[colour]) for colour, name in enumerate(shown)]
     if growth.control and growth.control.chance == round(chance, 6):
         accuracy = growth.control.accuracy
         shapes.append(whisker(frame, np.log2(sizes[-1]), accuracy.low, accuracy.high, 5))
         title = f"control: {percent(accuracy)}"
-        shapes.append(dot(frame, np.log2(sizes[-1]), accuracy.value, 5, hollow=True, title=title))
+        shapes.append(dot(frame, np.log2(sizes[-1]), accuracy.value, 5, "ring", title=title))
         legend.append(Series("control", 5, "ring"))
     note = "Gold against as many negatives as the run assigns. Dashed: a power law, where it is known to rise or fall."
     return figure("Accuracy by number of contexts", note, frame, shapes, legend, note=note)
@@ -222,13 +226,15 @@ def _doubling_frame(sizes: Sequence[int], points: Sequence[Point], chance: float
     )
 
 
-def _curve(frame: Frame, points: Sequence[tuple[int, Figure]], trend: Trend, colour: int) -> list[str]:
+def _curve(
+    frame: Frame, points: Sequence[tuple[int, Figure]], trend: Trend, colour: int, mark: Mark = "dot"
+) -> list[str]:
     """A line through the points, with intervals; dashed to twice the largest where the trend is known."""
     xs = np.log2([float(n) for n, _ in points])
     shapes = [line(frame, xs, np.array([one.value for _, one in points]), colour)] if len(points) > 1 else []
     for x, (n, one) in zip(xs.tolist(), points, strict=True):
         shapes.append(whisker(frame, x, one.low, one.high, colour))
-        shapes.append(dot(frame, x, one.value, colour, hollow=False, title=f"{n:,}: {percent(one)}"))
+        shapes.append(dot(frame, x, one.value, colour, mark, title=f"{n:,}: {percent(one)}"))
     if trend.law is not None and trend.direction:
         beyond = np.linspace(xs[0], xs[-1] + 1, 30)
         laws = np.repeat([trend.law], len(beyond), axis=0)

@@ -20,7 +20,9 @@ from swag_af.data.findings import Finding
 from swag_af.data.run import Iteration, Run
 from swag_af.data.urls import command
 from swag_af.reporting.charts import (
+    POINTS,
     Frame,
+    Point,
     Series,
     bar,
     dot,
@@ -73,10 +75,10 @@ def _accuracy_chart(subject: Subject) -> str:
         shapes += _head_lines(frame, iterations, values, subject.colour(name), first_iterations(run))
     shapes += [hover(frame, r.iteration, 1, _spoken(r)) for r in run.log]
     for finding, i, x in audit_places(run, audits):
-        shapes.append(_audit_point(frame, finding, x, subject.colour(finding.filter), hollow=i % 2 == 1))
+        shapes.append(_audit_point(frame, finding, x, subject.colour(finding.filter), POINTS[i % len(POINTS)]))
     legend = [Series(label(name), subject.colour(name)) for name in heads]
     for i, name in enumerate(audits):
-        legend.append(Series(f"{label(name)}, audit", subject.colour(name), ("dot", "ring")[i % 2]))
+        legend.append(Series(f"{label(name)}, audit", subject.colour(name), POINTS[i % len(POINTS)]))
     return figure("Held-out accuracy by iteration", _spoken_curve(subject), frame, shapes, legend, size="wide")
 
 
@@ -97,10 +99,10 @@ def _iteration_frame(run: Run, top: float, y_name: str, *, aside: float | None =
     return Frame((first - aside, last + aside), (0, top), "iteration", y_name, at, y_ticks)
 
 
-def _audit_point(frame: Frame, finding: Finding, x: float, colour: int, *, hollow: bool) -> str:
+def _audit_point(frame: Frame, finding: Finding, x: float, colour: int, mark: Point) -> str:
     title = f"{label(finding.filter)}, audit after iteration {finding.iteration}: {with_interval(finding, words=True)}"
     return whisker(frame, x, finding.low, finding.high, colour) + dot(
-        frame, x, finding.accuracy, colour, hollow=hollow, title=title
+        frame, x, finding.accuracy, colour, mark, title=title
     )
 
 

@@ -23,16 +23,17 @@ from swag_af.filters.registry import label_of
 COLOURS = {
     "mlp": "#4477aa",
     "bow": "#228833",
-    "cnn": "#ccbb44",
+    "cnn": "#8f8f00",
     "poslstm": "#ee6677",
     "ensemble": "#222222",
     "ngrams": "#aa3377",
-    "fasttext": "#ee7733",
-    "chars": "#66ccee",
+    "fasttext": "#d95f0e",
+    "chars": "#2a9cc4",
 }
-"""One colour per filter, safe for print and colour blindness (Paul Tol's bright and vibrant schemes)."""
+"""One colour per filter, after Paul Tol's bright and vibrant schemes: apart for the colour blind, with a contrast of
+3:1 at least on white."""
 
-OTHER_COLOURS = ("#997700", "#009988", "#bb5566", "#332288")
+OTHER_COLOURS = ("#8c510a", "#009988", "#bb5566", "#332288")
 """For any other filters, in order."""
 
 

@@ -183,7 +183,7 @@ def _labels_chart(agreement: Agreement, called: Kinds) -> str:
             left, share = i - 0.38 + 0.38 * k, figures[label].value or 0.0
             shapes.append(bar(frame, left, left + 0.36, share, colour, f"{kind}, {label}: {percent(share)}"))
             title = f"{kind}, {label}, the {agreement.paper}: {percent(paper[label])}"
-            shapes.append(dot(frame, left + 0.18, paper[label], AFTER, hollow=True, title=title))
+            shapes.append(dot(frame, left + 0.18, paper[label], AFTER, "ring", title=title))
     spoken = "; ".join(
         f"{kind} endings are {', '.join(f'{label} {percent(figures[label].value or 0.0)}' for label in labels)}"
         for figures, _, _, kind in kinds

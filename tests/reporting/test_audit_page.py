@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_audits import audit, integrity, probe, questions, word
 
+import swag_af.reporting
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.comparison import compare
 from swag_af.auditing.diagnostics import Diagnostic, Example
@@ -191,3 +193,21 @@ def test_lists_within_a_context_are_no_options(context: str) -> None:
         page = shown(Example("q", "1", told, ""))
         assert [gold for _, gold in page["options"]] == [False, True]
         assert len(page["context"]) == 1
+
+
+def test_headings_skip_no_level_and_no_link_is_in_what_unfolds() -> None:
+    html = audit_page(made())
+    levels = [int(level) for level in re.findall(r"<h(\d)", html)]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert not any("<a " in summary for summary in re.findall(r"<summary>.*?</summary>", html, re.DOTALL))
+
+
+def test_every_table_that_scrolls_has_a_name_of_its_own() -> None:
+    names = re.findall(r'role="region" aria-label="([^"]+)"', audit_page(made()))
+    assert len(names) == len(set(names)) > 1
+
+
+def test_what_the_tones_say_has_shapes_of_its_own() -> None:
+    css = (Path(swag_af.reporting.__file__).parent / "static" / "audit.css").read_text(encoding="utf-8")
+    shapes = {tone: re.search(rf"\.{tone} \.point,\.spot\.{tone}{{(.*?)}}", css) for tone in ("below", "hint", "clear")}
+    assert len({found[1] for found in shapes.values() if found}) == 3

@@ -1,5 +1,6 @@
 """Claims about the page of a diagnosis: the reason first, all figures are there, texts stay texts, no network."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from swag_af.diagnosing.left import Left
 from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
 from swag_af.diagnosing.told import advice, answers, fresh_rows, headline, left_rows
 from swag_af.diagnosing.trend import Trend
+from swag_af.reporting.charts import escape
 from swag_af.reporting.diagnosis_page import diagnosis_page
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -74,7 +76,7 @@ def test_the_reason_is_the_first_thing_said_and_every_answer_is_there() -> None:
 def test_it_has_six_pictures_and_loads_nothing() -> None:
     html = diagnosis_page(made())
     page = Reader(html)
-    assert html.count("<svg") == 6
+    assert html.count("<figure") == 6
     assert not {"script", "img", "link", "iframe"} & page.tags
     assert not page.values("src")
     assert (
@@ -216,3 +218,28 @@ def test_fits_without_a_swap_leave_the_filter_unknown() -> None:
     found = replace(made(), agreements=(agreement(swaps=None, easy=None, easy_gain=None, easy_by_luck=None),))
     assert answers(found)[2].status == "unknown"
     assert "No fit would make a swap." in diagnosis_page(found)
+
+
+def test_what_a_colour_tells_apart_is_told_without_it_too() -> None:
+    charts = {found[1]: found[0] for found in re.finditer(r"<figure.*?<figcaption>(.*?)<.*?</figure>", page_of(), re.S)}
+    growth = charts["Accuracy by number of contexts"]
+    assert re.findall(r'class="key (\w+)-key"', growth) == ["dot", "square", "ring"]
+    hardest = charts["Accuracy if the hardest were taken"]
+    numbers = re.findall(r"<span[^>]*>(\d)</span>", hardest.partition('class="xs"')[2])
+    assert numbers == re.findall(r"</svg>(\d): ", hardest) == ["1", "2", "3", "4", "5"]
+    order = charts["Agreement on the order of candidates"]
+    assert re.findall(r'class="key (\w+)-key"', order) == ["line", "long", "short"]
+
+
+def page_of() -> str:
+    """The page of a diagnosis with three kinds of pairs."""
+    kinds = (("bow", "bow"), ("bow", "mlp"), ("bow", "cnn"))
+    return diagnosis_page(replace(made(), agreements=tuple(agreement(of=of) for of in kinds)))
+
+
+def test_a_table_has_its_header_below_its_name() -> None:
+    """Names of columns are read for the name of the table, and once more for its header."""
+    html = diagnosis_page(made())
+    for header in (left_rows(made())[0], fresh_rows(made())[0]):
+        cells = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
+        assert f'aria-label="{escape(", ".join(filter(None, header)))}"><table><thead><tr>{cells}</tr>' in html
