@@ -1,5 +1,7 @@
-"""What a notebook shows of results: arrays by their shape, and long sequences by how much they hold."""
+"""What a notebook shows of results: arrays by their shape, and long sequences by how much they hold; and words that are
+longer than any."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -22,6 +24,12 @@ def brief(cls: T) -> T:
 
     type.__setattr__(cls, "__repr__", told)
     return cls
+
+
+def cut(text: str, most: int = 40) -> str:
+    """`text` with an ellipsis in words of more than `most` letters, where these would make a table or picture too wide;
+    files have them whole."""
+    return re.sub(rf"(\S{{{most - 1}}})\S{{2,}}", r"\1…", text)
 
 
 def _told(value: Any) -> str:

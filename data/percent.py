@@ -20,9 +20,9 @@ def digits_apart(bound: float, *figures: float) -> int:
 
 def from_to(low: float, high: float) -> str:
     """An interval without the sign: `10.1 to 14.6`."""
-    return f"{100 * low:.1f} to {100 * high:.1f}"
+    return f"{100 * low:z.1f} to {100 * high:z.1f}"
 
 
 def in_points(difference: float, low: float, high: float) -> str:
     """A difference of two shares, and its interval: `+1.2 points (+0.3 to +2.1)`."""
-    return f"{100 * difference:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
+    return f"{100 * difference:+z.1f} points ({100 * low:+z.1f} to {100 * high:+z.1f})"

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from itertools import accumulate
 from typing import Any
 
-from swag_af.data.terminal import tell, visible
+from swag_af.data.terminal import folded_for, tell, visible
 from swag_af.data.urls import as_told
 
 Advance = Callable[..., None]
@@ -26,7 +26,7 @@ _LITTLE = 0.02
 
 def note(line: str) -> None:
     """Print something to standard error that a user should know and that is no error."""
-    tell(visible(as_told(line)), is_error=True)
+    tell(folded_for(sys.stderr, visible(as_told(line))), is_error=True)
 
 
 def duration(seconds: float) -> str:
@@ -93,6 +93,7 @@ class _Pace:
             self._seen = deque((then, count + n) for then, count in self._seen)
         if is_next := bool(self._stages) and self.now >= self._stages[0][1]:
             self._stages = [(name, end) for name, end in self._stages if self.now < end]
+        is_next = is_next and self.now < self.total  # at the very end nothing begins
         if begins := is_next or (is_start and not kept):
             self._seen = deque([(moment, self.now)])
         elif not kept:
@@ -148,7 +149,9 @@ def _bar(label: str, unit: str, pace: _Pace) -> Iterator[Advance]:
         def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
             pace.add(n, kept=kept)
             fields: dict[str, Any] = {} if note is None else {"note": note}
-            shown.update(task, completed=pace.now, rate=_rate(pace.rate), left=pace.left, **fields)
+            rate = _rate(pace.rate)
+            has_one = pace.rate > 0  # what an earlier run kept has none
+            shown.update(task, completed=pace.now, rate=rate if has_one else "", left=pace.left, **fields)
 
         yield advance
 

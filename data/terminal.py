@@ -10,6 +10,7 @@ import io
 import os
 import re
 import sys
+import textwrap
 from contextlib import suppress
 from typing import TextIO
 
@@ -45,6 +46,40 @@ def tell(text: str, *, is_error: bool = False, end: str = "\n") -> None:
         if not is_error and not isinstance(error, BrokenPipeError):
             raise OSError(error.errno, error.strerror, "standard output") from None
         unread(stream)
+
+
+def folded_for(stream: TextIO, text: str) -> str:
+    """`text` with prose broken between words where a terminal would break it within them; anywhere else as it is.
+
+    Rows of tables stay, and commands, in backticks or from `swag-af` to the end of a line, are not broken.
+    """
+    width = _columns(stream)
+    return "\n".join(_folded(line, width) for line in text.split("\n")) if width else text
+
+
+def _columns(stream: TextIO) -> int:
+    """The width of the terminal that a stream is; 0 where it is none, or of no known width."""
+    with suppress(OSError, ValueError):
+        if stream.isatty():
+            asked = os.environ.get("COLUMNS", "")
+            return int(asked) if asked.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+    return 0
+
+
+_IS_ROW = re.compile(r"\s*\S.*\S {2,}\S")
+_WHOLE = re.compile(r"`[^`]*`|\bswag-af (?!-).*")
+_KEPT = "\x00"
+"""Stands for a blank that no line ends at; `visible` leaves none in a text."""
+
+
+def _folded(line: str, width: int) -> str:
+    if len(line) <= width or _IS_ROW.match(line):
+        return line
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    kept = _WHOLE.sub(lambda found: found[0].replace(" ", _KEPT), line[len(indent) :])
+    more = {"initial_indent": indent, "subsequent_indent": indent}
+    folded = textwrap.wrap(kept, max(width, 20), break_long_words=False, break_on_hyphens=False, **more)
+    return "\n".join(folded).replace(_KEPT, " ")
 
 
 def nowhere() -> TextIO:

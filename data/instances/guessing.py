@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, names_beside, number_of, plain
@@ -58,6 +59,7 @@ from swag_af.data.instances.plan import Plan, plain_rows
 from swag_af.data.instances.repeats import counted, first_unique, makes_groups
 from swag_af.data.instances.tagged import tagged_columns
 from swag_af.data.instances.unread import doubts_of, refuse_columns_of_options, refuse_rows_of_options
+from swag_af.data.manifests import MANIFEST
 from swag_af.data.sources import Record, Records, Source
 
 N_SAMPLE = 200
@@ -424,8 +426,7 @@ class _Look:
         has = f"(it has {shortly(self.names)})"
         if endings and kind != "classes":
             return InputError(
-                f"{self.source.path}: no column says which of {endings} is right {has}. Name it with --label-column "
-                "NAME, or give the labels with --labels-file."
+                f"{self.source.path}: no column says which of {endings} is right {has}. {_labels_of(self.source.path)}"
             )
         what = {"choices": "options and a label", "classes": "texts and their classes"}.get(kind or "", "questions")
         return UnknownColumnsError(
@@ -433,6 +434,16 @@ class _Look:
             "--endings-column and --label-column, or where the right option has a column of its own with "
             "--gold-column and --negatives-column; of classes, with --text-column and --label-column."
         )
+
+
+def _labels_of(path: Path) -> str:
+    """Where the labels of a file without any may be: in a file beside it, as releases have them for their test."""
+    apart = path.with_name(f"{path.stem}_labels.csv")
+    if not apart.is_file():
+        return "Name it with --label-column NAME, or give the labels with --labels-file."
+    folder = f"Name the folder, {path.parent}, for all its files; or " if (path.parent / MANIFEST).is_file() else ""
+    advice = f"{folder}read {path.name} alone with --labels-file {apart}."
+    return f"{apart.name} beside it has labels. {advice[:1].upper()}{advice[1:]}"
 
 
 def _has_options(row: Record, name: str) -> bool:

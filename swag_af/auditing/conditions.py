@@ -261,10 +261,10 @@ def _bound_said(asked: Comparison, bound: float, diagnostic: Diagnostic, digits:
 def figure_text(figure: Figure, number: float, diagnostic: Diagnostic, digits: int = 1) -> str:
     """A figure of `diagnostic` for people: `34.3 %`, with so many `digits`, `12`, `2.31`."""
     if figure in ("n", "n_groups"):
-        return f"{number:,.0f}"
+        return f"{number:z,.0f}"
     if figure == "effect" or diagnostic.unit in ("accuracy", "share"):
         return in_percent(number, digits)
-    return f"{number:,.0f}" if diagnostic.unit == "count" and number == round(number) else f"{number:,.2f}"
+    return f"{number:z,.0f}" if diagnostic.unit == "count" and number == round(number) else f"{number:z,.2f}"
 
 
 def not_computed(condition: Condition, diagnostics: Sequence[Diagnostic], computed: Sequence[Diagnostic]) -> Decision:

@@ -39,7 +39,8 @@ class AuditOptions(Options):
 
     Try:
       swag-af audit questions.jsonl
-      swag-af audit train.csv val.csv test.csv --out audit
+      swag-af audit train.csv val.csv --out audit
+      swag-af audit demo/dataset --out audit
       swag-af audit pairs.jsonl --premise-column text --hypothesis-column claim --label-column verdict
       swag-af audit repaired.jsonl --compare old.jsonl --out audit
       swag-af audit questions.jsonl --gate pyproject.toml --sarif audit.sarif

@@ -172,7 +172,7 @@ def figure(value: float | None, unit: Unit) -> str:
         return "–"
     if unit in ("accuracy", "share"):
         return in_percent(value, digits_apart(0.0, value))
-    return f"{value:,.0f}" if unit == "count" and value == int(value) else f"{value:,.1f}"
+    return f"{value:z,.0f}" if unit == "count" and value == int(value) else f"{value:z,.1f}"
 
 
 def between(diagnostic: Diagnostic) -> str:

@@ -27,7 +27,7 @@ class BaselinesOptions(Options):
     extend the table.
 
     Try:
-      swag-af baselines train.csv val.csv test.csv
+      swag-af baselines demo/dataset
       swag-af baselines questions.jsonl --models random,length,tfidf,fasttext --seeds 1
       swag-af baselines questions.jsonl --models "lstm,esim" --vectors glove.6B.300d.txt --jobs 4
       swag-af baselines questions.jsonl --dry-run

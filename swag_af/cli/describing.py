@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from swag_af.data.brief import cut
 from swag_af.data.errors import takes_options
 from swag_af.data.files import LineFeeds, write_json, write_text
 from swag_af.data.instances.instances import Instances
@@ -14,7 +15,7 @@ from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.manifests import FORMAT, check_made_by, check_nothing_lost
 from swag_af.data.replacing import check_output, replacing
 from swag_af.data.tags import load_tagger
-from swag_af.data.urls import command, flags, option_words, told_otherwise
+from swag_af.data.urls import command, option_words
 from swag_af.describing.description import Description, description_of
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.tables import Table, tables_of
@@ -90,17 +91,16 @@ def _latex(one: Table) -> str:
 
 
 def _command(options: DescribeOptions) -> str:
-    """What was run, by the names of the files: paths of the machine decide nothing."""
-    told = {name: value for name, value in asdict(options).items() if name not in ("out", "force", "reading")}
-    told |= {name: [path.name for path in getattr(options, name)] for name in ("data", "beside")}
-    return command("describe", *option_words(DescribeOptions, told), *flags(told_otherwise(options.reading)))
+    """What was run, with paths as they were given, so that it can be run again."""
+    told = {name: value for name, value in asdict(options).items() if name != "force"}
+    return command("describe", *option_words(DescribeOptions, told))
 
 
 def described_lines(made: Description, options: DescribeOptions) -> list[str]:
     """The description as text: how it was read, warnings, each table, where it all is."""
     lines = [*made.notes, *(f"warning: {warning}" for warning in made.warnings)]
     for one in tables_of(made):
-        lines += ["", one.caption, *_shortened(table(one.shown()))]
+        lines += ["", one.caption, *_shortened(table([tuple(map(cut, row)) for row in one.shown()]))]
     if made.topics:
         lines += [*(f"  {warning}" for warning in made.topics.warnings), *_fit(made)]
     return [*lines, "", _where(options)]

@@ -9,7 +9,7 @@ from swag_af.data.files import read_json, write_json, write_jsonl, write_text
 from swag_af.data.manifests import check_made_by, check_manifest
 from swag_af.data.records import parse_record
 from swag_af.data.replacing import check_apart, check_output, remove, remove_leftovers
-from swag_af.diagnosing.diagnosis import check_begun, measure, recorded, subject_of
+from swag_af.diagnosing.diagnosis import check_begun, measure, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis
 from swag_af.diagnosing.told import advice, answers, headline, not_asked, tables
@@ -76,8 +76,9 @@ def open_diagnosis(folder: Path) -> Diagnosis:
 
 
 def _command(options: DiagnoseOptions) -> str:
-    """What was run, by the name of the run: paths of the machine decide nothing."""
-    return command_of(DiagnoseOptions, "diagnose", {"run": options.run.resolve().name, **recorded(options)})
+    """What was run, with paths as they were given, so that it can be run again."""
+    told = {name: value for name, value in asdict(options).items() if name != "json"}
+    return command_of(DiagnoseOptions, "diagnose", told)
 
 
 def diagnosed_lines(diagnosis: Diagnosis, folder: Path) -> list[str]:

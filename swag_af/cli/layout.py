@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import shutil
 import sys
@@ -45,13 +46,13 @@ class _Screen(io.StringIO):
         self._is_terminal = screen.isatty()
 
     def isatty(self) -> bool:
-        """As standard output."""
-        return bool(self._is_terminal)
+        """As standard output, but no terminal, which would have colours, for whoever wants none."""
+        return bool(self._is_terminal) and not os.environ.get("NO_COLOR")
 
 
 @contextlib.contextmanager
 def folded_help() -> Iterator[None]:
-    """Within it, what is printed to standard output is folded, and the docstring of an option is one paragraph.
+    """Within it, what is printed to standard output is folded and plain, and the docstring of an option one paragraph.
 
     tyro keeps the line ends that a docstring has in the source, and does not break the lines of a description.
     """
@@ -70,4 +71,25 @@ def folded_help() -> Iterator[None]:
         with contextlib.redirect_stdout(screen), mock.patch.object(docstring_parser, "parse_from_object", parse_joined):
             yield
     finally:
-        tell(folded(screen.getvalue()), end="")
+        tell(folded(plain(screen.getvalue())), end="")
+
+
+_STYLES = r"(?:\x1b\[[0-9;]*m)*"
+_EDGE = r"(?P<edge>[│|])"
+_ON_ONE_LINE = re.compile(r"\(default: \)")
+_ON_TWO = re.compile(
+    rf"\(default:(?P<end>{_STYLES}) (?P<room> *{_EDGE}\n(?P=edge) *{_STYLES})\)(?P<rest>{_STYLES} *(?P=edge))"
+)
+
+
+def plain(text: str) -> str:
+    """tyro's help as people would write it, boxes kept: `--out PATH` for `--out {None}|PATH`, and `(optional)` where
+    the default is nothing."""
+    text = re.sub(rf"^(?P<row>{_STYLES}{_EDGE}.*)\{{None\}}\|(?P<kind>[^\s\x1b]+)", _padded, text, flags=re.MULTILINE)
+    text = text.replace("{None}|", "")
+    text = _ON_TWO.sub(r"(optional)\g<end>\g<room> \g<rest>", text)
+    return _ON_ONE_LINE.sub("(optional) ", text)
+
+
+def _padded(found: re.Match[str]) -> str:
+    return found["row"] + found["kind"] + " " * len("{None}|")

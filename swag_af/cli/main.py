@@ -21,7 +21,7 @@ from swag_af.cli.saying import say
 from swag_af.cli.storing import in_stores
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
 from swag_af.data.scale import check_engine
-from swag_af.data.terminal import nowhere, tell, unread, visible
+from swag_af.data.terminal import folded_for, nowhere, tell, unread, visible
 from swag_af.data.urls import as_told
 
 HELP_FLAGS = ("--help", "-h", "help")
@@ -212,7 +212,8 @@ def _stop_interrupted() -> None:
 
 
 def _stop(message: str, code: int) -> None:
-    tell(f"swag-af: {visible(as_told(' '.join(message.split())))}", is_error=True)
+    told = f"swag-af: {visible(as_told(' '.join(message.split())))}"
+    tell(folded_for(sys.stderr, told), is_error=True)
     sys.exit(code)
 
 

@@ -116,7 +116,7 @@ def _changes(refined: Refined) -> list[str]:
 
 def _paired(found: Difference) -> str:
     told = "" if found.is_significant else "; no significant change"
-    return f"difference {found.mean:+.3f} ({found.low:+.3f} to {found.high:+.3f}, paired{told})"
+    return f"difference {found.mean:+z.3f} ({found.low:+z.3f} to {found.high:+z.3f}, paired{told})"
 
 
 def _share(one: Share) -> str:

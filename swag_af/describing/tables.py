@@ -125,9 +125,10 @@ def _verbs(verbs: Verbs) -> Table:
 
 
 def _beside(verbs: Verbs) -> str:
-    return (
-        ", and how many times as common each is in the first (odds ratio, 95 % interval)" if verbs.corpora[1:] else ""
-    )
+    return f", and how many times as common each is in the first ({_SHRUNK})" if verbs.corpora[1:] else ""
+
+
+_SHRUNK = "odds ratio, shrunk towards 1, the more so the rarer a verb is, and 95 % interval"
 
 
 def _ratio_columns(names: Sequence[str]) -> Iterator[Column]:
@@ -155,7 +156,8 @@ def _surest(verbs: Verbs) -> Iterator[Table]:
         rows = [("commoner", row) for row in verbs.commoner[i]] + [("rarer", row) for row in verbs.rarer[i]]
         caption = (
             f"The verbs that are most surely commoner, or rarer, in {verbs.corpora[0]} than in {name}, of all verbs of "
-            "both, by the near end of the 95 % interval. Many verbs are looked at, so one or the other is here by luck."
+            f"both, by the near end of the interval ({_SHRUNK}). Many verbs are looked at, so one or the other is here "
+            "by luck."
         )
         columns = (
             *(Column("here"), Column("verb"), Column(verbs.corpora[0], "share"), Column(name, "share")),

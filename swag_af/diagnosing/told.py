@@ -143,7 +143,7 @@ def _of_pool(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
             f"{UNKNOWN} whether the pool holds it up: the curve is not distinguishable from chance.",
         )
     if left.other_fit.low > chance:
-        up = f"even their hardest candidates leave {100 * (left.other_fit.value - chance):.1f} points above chance."
+        up = f"even their hardest candidates leave {100 * (left.other_fit.value - chance):z.1f} points above chance."
         if left.none_above_easiest.low > 0.5:
             return "limit", found, f"The pool is used up: most contexts have no harder candidate left, and {up}"
         more = f" Swaps may still lower it by {points(left.fall_other)}." if left.fall_other.low > 0 else ""
@@ -302,8 +302,8 @@ def _better(diagnosis: Diagnosis) -> str:
         )
     return (
         f"Other candidates, by another generator or from elsewhere: {main.name} finds gold among random ones of these "
-        f"{100 * (some.accuracy.value - some.chance):.1f} points more often than by chance, and among the run's "
-        f"distractors {100 * (main.left.now.value - chance):.1f} points. Such as it could not tell from "
+        f"{100 * (some.accuracy.value - some.chance):z.1f} points more often than by chance, and among the run's "
+        f"distractors {100 * (main.left.now.value - chance):z.1f} points. Such as it could not tell from "
         "gold would take both to chance; how near others come, we do not know."
     )
 

@@ -38,7 +38,7 @@ def on_accuracy(diagnosis: Diagnosis, below: str, at: str, what: str) -> Answer:
     near, or that nothing is known of `what` there may be."""
     now, chance = diagnosis.main.left.now, diagnosis.chance
     if now.low > chance:
-        gap = f"{100 * (now.value - chance):.1f} points above chance are to be explained."
+        gap = f"{100 * (now.value - chance):z.1f} points above chance are to be explained."
         return Answer("curve", "open", found_now(diagnosis), gap)
     if now.high < chance:
         means = below
@@ -103,7 +103,7 @@ def percent(figure: Figure | None) -> str:
 
 def points(figure: Figure) -> str:
     """A difference of shares: `1.2 points (0.3 to 2.1)`."""
-    return f"{100 * figure.value:.1f} points ({from_to(figure.low, figure.high)})"
+    return f"{100 * figure.value:z.1f} points ({from_to(figure.low, figure.high)})"
 
 
 def change(figure: Figure) -> str:
@@ -113,4 +113,4 @@ def change(figure: Figure) -> str:
 
 def number(figure: Figure | None) -> str:
     """A correlation: `0.42 (0.40 to 0.44)`."""
-    return "–" if figure is None else f"{figure.value:.2f} ({figure.low:.2f} to {figure.high:.2f})"
+    return "–" if figure is None else f"{figure.value:z.2f} ({figure.low:z.2f} to {figure.high:z.2f})"

@@ -303,10 +303,10 @@ def _percent(value: float | None) -> str:
 
 
 def _number(value: float, *, percent: bool) -> str:
-    return _percent(value) if percent else f"{value:.2f}"
+    return _percent(value) if percent else f"{value:z.2f}"
 
 
 def _interval(figure: Figure, *, percent: bool) -> str:
     if figure.low is None or figure.high is None:
         return ""
-    return f"{from_to(figure.low, figure.high)} %" if percent else f"{figure.low:.2f} to {figure.high:.2f}"
+    return f"{from_to(figure.low, figure.high)} %" if percent else f"{figure.low:z.2f} to {figure.high:z.2f}"

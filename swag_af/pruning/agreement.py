@@ -86,7 +86,7 @@ def agreement_line(found: ByDifficulty) -> str:
         f"Agreement of annotators ({found.of}): {in_percent(kept.agreement)} on what is kept, "
         f"{in_percent(removed.agreement)} on what is removed; difference "
         f"{in_points(found.difference, found.low, found.high)}, rank correlation with predictability "
-        f"{found.rank_correlation:+.2f}."
+        f"{found.rank_correlation:+z.2f}."
     )
     if found.high < 0:
         return f"{said} Hard instances have less agreement: a part of what is kept is noise in the labels."

@@ -15,6 +15,8 @@ def plot_curve(points: Sequence[Point], took_part: Collection[str], folder: Path
 
     Probes of `took_part` are marked: they fall by construction.
     """
+    from matplotlib.ticker import MaxNLocator
+
     with drawing() as pyplot:
         figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
         colour_of = colours([one.probe for one in points])
@@ -24,6 +26,7 @@ def plot_curve(points: Sequence[Point], took_part: Collection[str], folder: Path
         chance = sorted({(one.n, one.chance) for one in points if one.of == "pruned"})
         axes.plot([n for n, _ in chance], [100 * c for _, c in chance], color="#777777", linestyle=":", label="chance")
         axes.invert_xaxis()
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))  # no parts of instances
         axes.set(xlabel="instances left", ylabel="accuracy, out of fold (%)")
         axes.set_title(title, loc="left", fontsize=11)
         axes.spines[["top", "right"]].set_visible(False)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.brief import cut
 from swag_af.describing.description import Description
 from swag_af.describing.lengths import LONGEST, Curve
 from swag_af.describing.verbs import Verbs
@@ -52,7 +53,7 @@ def _verbs(figure: Any, verbs: Verbs) -> None:
     for i, name in enumerate(verbs.corpora):
         shares = [100 * row.shares[i] for row in verbs.rows]
         above.bar(at + (i - (len(verbs.corpora) - 1) / 2) * width, shares, width, color=_colour(i), label=name)
-    above.set_xticks(at, [row.verb for row in verbs.rows], rotation=90)
+    above.set_xticks(at, [cut(row.verb, 24) for row in verbs.rows], rotation=90)
     above.set(ylabel="share of verbs (%)", xlim=(-0.7, len(at) - 0.3))
     below.set(xlabel="verbs, the commonest first", ylabel="share of all verbs (%)", xscale="log", ylim=(0, 101))
     below.xaxis.set_major_formatter("{x:,.0f}")

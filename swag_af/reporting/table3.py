@@ -99,7 +99,7 @@ def is_beyond(one: Figure) -> bool:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+    return f"{100 * share:z.1f}"
 
 
 def interval_rows(found: Baselines, trained_on: str) -> Rows:
@@ -142,7 +142,7 @@ def _difference(by_pair: dict[tuple[str, str], Difference], row: str, column: st
         one, sign = by_pair.get((column, row)), -1
     if one is None:
         return ""
-    return f"{100 * sign * one.mean:+.1f}" if one.is_beyond_chance else "."
+    return f"{100 * sign * one.mean:+z.1f}" if one.is_beyond_chance else "."
 
 
 def order_line(one: Order) -> str:
@@ -150,7 +150,7 @@ def order_line(one: Order) -> str:
     where = "each in the fullest column it has" if one.input == "fullest" else one.input
     return (
         f"Order of {one.n:,} rows beside the paper's, {where}{_trained(one.trained_on)}, {one.part}: Kendall's tau "
-        f"{one.tau:+.2f} (with other questions {one.low:+.2f} to {one.high:+.2f}; rows in a random order: "
+        f"{one.tau:+z.2f} (with other questions {one.low:+z.2f} to {one.high:+z.2f}; rows in a random order: "
         f"p = {one.p:.2g}, ties kept)"
     )
 

@@ -344,23 +344,23 @@ def shown(one: Figure) -> str:
 
 def between(one: Figure) -> str:
     """The interval of a share: `55.1-70.0`."""
-    return "" if one.low is None or one.high is None else f"{100 * one.low:.1f}-{100 * one.high:.1f}"
+    return "" if one.low is None or one.high is None else f"{100 * one.low:z.1f}-{100 * one.high:z.1f}"
 
 
 def kappa_of(one: Figure) -> str:
     """A coefficient with its interval."""
-    value = "" if one.value is None else f"{one.value:.3f}"
-    return value if one.low is None or one.high is None else f"{value} ({one.low:.3f}-{one.high:.3f})"
+    value = "" if one.value is None else f"{one.value:z.3f}"
+    return value if one.low is None or one.high is None else f"{value} ({one.low:z.3f}-{one.high:z.3f})"
 
 
 def percent(value: float | None) -> str:
     """`0.6289` as `62.89`."""
-    return "none" if value is None else f"{100 * value:.2f}"
+    return "none" if value is None else f"{100 * value:z.2f}"
 
 
 def signed(value: float | None) -> str:
     """A difference in points: `-21.38`."""
-    return "none" if value is None else f"{100 * value:+.2f}"
+    return "none" if value is None else f"{100 * value:+z.2f}"
 
 
 def signed_with(one: Figure) -> str:

@@ -178,3 +178,12 @@ def test_tables_that_were_made_for_features_give_the_same_occurrences(made: Inst
     assert alone.ngrams == shared.ngrams
     for name in ("ngram", "row", "n_with", "in_gold"):
         assert np.array_equal(getattr(alone, name), getattr(shared, name))
+
+
+def test_one_word_goes_with_a_label_and_two_go() -> None:
+    groups = group(some := random_choices(40, seed=0))
+    one = Association("box", "gold", 20, 1.0, 0.25, 9.0, 0.0, 2.0)
+    for ngrams, said in ((["box"], "1 word goes with"), (["a box"], f"1 n-gram of 2 to {words.N_MAX} goes with")):
+        made = word_diagnostics(some, groups, [replace(one, ngram=ngram) for ngram in ngrams])
+        assert sum(found.said.startswith(said) for found in made) == 1
+    assert word_diagnostics(some, groups, [one, replace(one, ngram="lid")])[0].said.startswith("2 words go with")

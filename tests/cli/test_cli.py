@@ -5,6 +5,7 @@ import contextlib
 import errno
 import json
 import os
+import pty
 import re
 import shlex
 import shutil
@@ -548,6 +549,39 @@ def test_help_breaks_lines_only_between_words_and_where_it_must(
         main(arguments)
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if len(line) > 80 and not line.startswith("  swag-af ")] == []
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "100"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_is_as_people_would_write_it_in_boxes_that_are_whole(
+    verb: str, columns: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had `{None}|PATH`, and `(default: )` where the default is nothing."""
+    monkeypatch.setenv("COLUMNS", columns)
+    with pytest.raises(SystemExit):
+        main([*verb.split(), "--help"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("│", "╭", "╰"))]
+    joined = " ".join(" ".join(row.strip("│") for row in rows).split())
+    assert "{None}" not in joined
+    assert "(default: )" not in joined
+    assert {len(row) for row in rows} == {int(columns)}
+
+
+@pytest.mark.parametrize("wish", [{}, {"NO_COLOR": "1"}])
+def test_help_has_no_colours_on_a_terminal_where_nobody_wants_some(wish: dict[str, str]) -> None:
+    ours, theirs = pty.openpty()
+    code = "from swag_af.cli.main import main; main(['show', '--help'])"
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment |= {"TERM": "xterm", "COLUMNS": "80", **wish}
+    with subprocess.Popen([sys.executable, "-c", code], stdin=theirs, stdout=theirs, env=environment):
+        os.close(theirs)
+        written = b""
+        with contextlib.suppress(OSError):  # the end of what a terminal gets
+            while part := os.read(ours, 65536):
+                written += part
+    os.close(ours)
+    assert b"run folder" in written
+    assert (b"\x1b[" in written) is not bool(wish)
 
 
 def test_an_option_is_described_in_one_paragraph(

@@ -21,3 +21,8 @@ def test_an_interval_names_no_unit() -> None:
 
 def test_a_difference_has_its_sign_everywhere() -> None:
     assert in_points(0.012, -0.003, 0.021) == "+1.2 points (-0.3 to +2.1)"
+
+
+def test_no_interval_and_no_difference_ends_at_a_negative_nothing() -> None:
+    assert from_to(-0.0004, 0.12) == "0.0 to 12.0"
+    assert in_points(-0.0004, -0.0004, 0.0) == "+0.0 points (+0.0 to +0.0)"

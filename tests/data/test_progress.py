@@ -1,7 +1,9 @@
 """Claims about progress: one bar at a time, and lines within it."""
 
 import io
+import re
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -230,3 +232,21 @@ def test_names_with_brackets_are_shown_as_they_are(monkeypatch: pytest.MonkeyPat
         advance(1, note="nli[cross-encoder/x]")
     assert "audit encoder[/models/tiny]" in written.getvalue()
     assert "nli[cross-encoder/x]" in written.getvalue()
+
+
+def test_a_bar_whose_last_part_is_done_has_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, _ = terminal(monkeypatch)
+    with progress("work", 4, "rows", stages=[("one", 2), ("two", 2)]) as advance:
+        for _ in range(4):
+            time.sleep(0.01)
+            advance(1)
+    last = written.getvalue().rpartition("4/4")[2]
+    assert re.search(r"rows  [\d.,e+]+/s", re.sub(r"\x1b\[[0-9;]*m", "", last))
+    assert not re.search(r"\b0/s", last)
+
+
+def test_a_bar_of_work_that_an_earlier_run_has_kept_has_no_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, _ = terminal(monkeypatch)
+    with progress("work", 2, "rows") as advance:
+        advance(2, kept=True)
+    assert "/s" not in written.getvalue()

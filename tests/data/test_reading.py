@@ -13,6 +13,7 @@ import pytest
 from conftest import HashFilter
 from hypothesis import given
 from hypothesis import strategies as st
+from judged import make_run
 from shared_data import shared
 
 from swag_af import AFOptions, CandidatePool, filter_pool
@@ -27,6 +28,8 @@ from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.instances.rows import drawn_order
 from swag_af.data.sources import open_source, separator_of
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.verb import release
 
 Rows = list[dict[str, Any]]
 
@@ -1459,3 +1462,21 @@ def test_classes_that_differ_in_letter_case_alone_are_told(tmp_path: Path) -> No
     made = read_instances([write(tmp_path / "rows.jsonl", rows)])
     assert made.classes == ("Neutral", "entailment", "neutral")
     assert "Neutral, neutral differ in letter case alone and are 2 classes: is that meant?" in made.notes
+
+
+def test_labels_in_a_file_beside_a_test_are_told_of_with_the_ways_to_read_them(tmp_path: Path) -> None:
+    rows = [{name: value for name, value in row.items() if name != "label"} for row in labelled(0, 1)]
+    (tmp_path / "rows_labels.csv").write_text(",label\n0,0\n1,1\n")
+    with pytest.raises(InputError, match=r"Read rows.jsonl alone with --labels-file .*rows_labels.csv"):
+        read(tmp_path, rows)
+    assert read(tmp_path, rows, labels_file=tmp_path / "rows_labels.csv").answers.tolist() == [0, 1]
+
+
+def test_of_a_release_the_folder_is_named_too(tmp_path: Path) -> None:
+    release(ReleaseOptions(make_run(tmp_path).path, tmp_path / "dataset"))
+    test = tmp_path / "dataset" / "test.csv"
+    with pytest.raises(InputError, match=r"test_labels.csv beside it has labels. Name the folder, .*dataset, .*alone"):
+        read_instances(test)
+    assert len(read_instances(tmp_path / "dataset").instances) > len(
+        read_instances(test, ReadingOptions(labels_file=test.with_name("test_labels.csv"))).instances
+    )

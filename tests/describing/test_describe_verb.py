@@ -3,13 +3,17 @@
 import csv
 import json
 import re
+import shlex
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 import swag_af
 from swag_af.cli.describing import _csv, _latex, described_lines
+from swag_af.cli.parsing import parse
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.instances.instances import Instances
@@ -18,6 +22,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.tables import Column, Table
 from swag_af.reporting.latex import escaped, latex_table
+from swag_af.reporting.plot import save_figure
 
 THINGS = ("lake", "river", "house", "garden", "street", "bridge", "harbour", "tower")
 VERBS = ("rides a bike", "paints walls", "lifted the box", "is washing dishes")
@@ -81,9 +86,11 @@ def test_the_folder_has_every_table_thrice_every_picture_thrice_a_page_and_a_rec
 
 
 def test_the_same_command_writes_the_same_bytes(data: Path, other: Path, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        swag_af.describe(DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path / name))
-    one, two = tree(tmp_path / "one"), tree(tmp_path / "two")
+    options = DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path / "out", force=True)
+    swag_af.describe(options)
+    one = tree(tmp_path / "out")
+    swag_af.describe(options)
+    two = tree(tmp_path / "out")
     assert [name for name in one if one[name] != two[name]] == []
     assert one.keys() == two.keys()
 
@@ -159,7 +166,7 @@ def test_the_terminal_shows_every_table_and_where_to_look(data: Path, other: Pat
     text = "\n".join(described_lines(swag_af.describe(options), options))
     for said in (
         "Statistics of mine & 50%.",
-        "odds ratio, 95 % interval",
+        "odds ratio, shrunk towards 1",
         "few for 2 topics",
         "--out DIR",
     ):
@@ -227,3 +234,54 @@ def test_a_name_that_looks_like_a_formula_or_is_hidden_elsewhere_is_in_the_pictu
     legend = picture[picture.index('id="legend_1"') :]
     assert "_mine, mean" in legend
     assert "cost_$x_$y, mean" in legend
+
+
+def test_the_command_on_the_page_makes_the_page_again(data: Path, other: Path, tmp_path: Path) -> None:
+    """Folders of files and --out were left out of it, so that it ran nowhere."""
+    reading = ReadingOptions(mask="bike")
+    options = DescribeOptions((data,), beside=(other,), topics=0, out=tmp_path / "out", reading=reading)
+    swag_af.describe(options)
+    page = (tmp_path / "out" / "describe.html").read_text(encoding="utf-8")
+    found = re.search(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)
+    assert found
+    assert parse(shlex.split(unescape(found[1]))[1:]) == options
+
+
+def test_a_word_longer_than_any_is_cut_on_the_terminal_and_whole_in_files(data: Path, tmp_path: Path) -> None:
+    rows = [line for _, line in read_jsonl(data)]
+    rows[0]["choices"][0] = f"She {'x' * 600}ing the box."
+    write_jsonl(tmp_path / "long.jsonl", rows)
+    options = DescribeOptions((tmp_path / "long.jsonl",), topics=0, verbs=200, out=tmp_path / "out")
+    made = swag_af.describe(options)
+    assert made.verbs is not None
+    long = next(row.verb for row in made.verbs.rows if len(row.verb) > 500)
+    lines = described_lines(made, options)
+    assert any("x" * 39 + "…" in line for line in lines)
+    assert max(len(line) for line in lines if "  " in line.strip()) < 200
+    assert "x" * 30 not in (tmp_path / "out" / "verbs.svg").read_text(encoding="utf-8")
+    assert long in (tmp_path / "out" / "tables" / "verbs.csv").read_text(encoding="utf-8")
+
+
+def test_odds_ratios_are_said_to_be_shrunk_on_the_terminal_and_on_the_page(
+    data: Path, other: Path, tmp_path: Path
+) -> None:
+    options = DescribeOptions((data,), beside=(other,), topics=0, out=tmp_path / "out")
+    text = "\n".join(described_lines(swag_af.describe(options), options))
+    assert "shrunk towards 1" in text
+    assert "shrunk towards 1" in (tmp_path / "out" / "describe.html").read_text(encoding="utf-8")
+
+
+def test_lines_of_corpora_are_told_apart_without_colours(
+    data: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: dict[str, list[tuple[str, str]]] = {}
+
+    def seen(figure: Figure, folder: Path, name: str) -> list[Path]:
+        lines = figure.axes[-1].get_lines()
+        drawn[name] = [(line.get_marker(), line.get_linestyle()) for line in lines]
+        return save_figure(figure, folder, name)
+
+    monkeypatch.setattr("swag_af.reporting.description_plots.save_figure", seen)
+    swag_af.describe(DescribeOptions((data,), beside=(other,), topics=0, out=tmp_path / "out"))
+    assert all(len(set(styles)) == len(styles) >= 2 for styles in drawn.values())
+    assert drawn.keys() == {"lengths", "verbs"}

@@ -2,7 +2,10 @@
 
 import json
 import re
+import shlex
+import shutil
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +20,7 @@ from swag_af.cli import diagnosing as verb
 from swag_af.cli.diagnosing import diagnose, diagnosed_lines, open_diagnosis
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.options import ShowOptions
+from swag_af.cli.parsing import parse
 from swag_af.cli.show import show
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
@@ -288,8 +292,10 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 def test_a_killed_diagnosis_goes_on_to_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = planted_run(tmp_path, levels(0, 1000, seed=1, n=180)[:, 0], levels(0, 1000, n=180))
-    straight, killed = tmp_path / "straight", tmp_path / "killed"
-    found = diagnose(options(run, out=straight))
+    killed = tmp_path / "diagnosis"
+    found = diagnose(options(run, out=killed))
+    straight = files_of(killed)
+    shutil.rmtree(killed)
     made: dict[Path, int] = {}
     for n in (0, 1, 7, 12, 11):  # again and again, after so many fits more
         with monkeypatch.context() as patch:
@@ -305,7 +311,7 @@ def test_a_killed_diagnosis_goes_on_to_the_same_bytes(tmp_path: Path, monkeypatc
             diagnose(options(run, out=killed))
     assert {path: path.stat().st_mtime_ns for path in made}.items() >= made.items()
     assert diagnose(options(run, out=killed)) == found
-    assert files_of(killed) == files_of(straight)
+    assert files_of(killed) == straight
     assert set(files_of(killed)) == {"diagnosis.json", "diagnosis.html", "rows.jsonl"}
 
 
@@ -550,3 +556,14 @@ def test_a_real_filter_tells_an_obvious_generator_from_one_like_gold(tmp_path: P
 
 def test_no_change_is_no_negative_zero() -> None:
     assert change(negative(Figure(0.0, 0.0, 0.0))) == "+0.0 points (+0.0 to +0.0)"
+
+
+def test_the_command_on_the_page_makes_the_page_again(tmp_path: Path) -> None:
+    """The folder of the run and --out were left out of it, so that it ran nowhere."""
+    run = planted_run(tmp_path, np.full(N, 1000), levels(0, 900))
+    given = options(run, out=tmp_path / "why", filters="level")
+    diagnose(given)
+    page = (tmp_path / "why" / "diagnosis.html").read_text(encoding="utf-8")
+    found = re.search(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)
+    assert found
+    assert parse(shlex.split(unescape(found[1]))[1:]) == given

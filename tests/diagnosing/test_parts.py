@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from swag_af.data.interval import paired_difference
 from swag_af.diagnosing.agreement import agreements, centred_ranks, rank_correlations, swaps_agreed
 from swag_af.diagnosing.diagnosis import fewer_candidates
-from swag_af.diagnosing.figures import average_of, mean_of, share_of
+from swag_af.diagnosing.figures import Figure, average_of, mean_of, share_of
 from swag_af.diagnosing.fits import UNREAD, Fits
 from swag_af.diagnosing.growth import Hits, hits_against, sizes_up_to
 from swag_af.diagnosing.left import Measured, by_others, count_harder, hardest, histogram, hits_of, ties
 from swag_af.diagnosing.trend import POWERS, at, power_law, resampled_means, trend_of
+from swag_af.diagnosing.words import change, number, points
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -262,3 +263,9 @@ def fewer_of_all(fits: Fits, measured: Measured) -> np.ndarray:
             chosen.append(hardest(part, 4, keys))
         values.append(by_others(measured.scores, chosen))
     return np.stack(values, axis=1)
+
+
+def test_no_figure_is_a_negative_nothing() -> None:
+    near = Figure(-0.0004, -0.0004, 0.0004)
+    assert (points(near), number(near)) == ("0.0 points (0.0 to 0.0)", "0.00 (0.00 to 0.00)")
+    assert change(near) == "+0.0 points (+0.0 to +0.0)"

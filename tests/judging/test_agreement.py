@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -351,3 +352,13 @@ def test_the_paper_s_alphas_follow_from_its_agreement_when_they_are_nominal() ->
     likelihood = 1 - (1 - PAPER["rating_pairwise"]) / (1 - (of_label[3:] ** 2).sum())
     assert ranking == pytest.approx(PAPER["rank_alpha"], abs=0.015)
     assert likelihood == pytest.approx(PAPER["rating_alpha"], abs=0.03)
+
+
+def test_an_interval_about_nothing_has_no_negative_nothing() -> None:
+    """Its end, -0.004, was told as -0.00."""
+    agreement = measure(crowd(0))
+    name = next(name for name, one in agreement.figures.items() if one.low is not None and "alpha" in name)
+    about = replace(agreement.figures[name], value=-0.004, low=-0.004, high=0.12)
+    rows = agreement_rows(replace(agreement, figures={**agreement.figures, name: about}))
+    assert [tuple(row[1:3]) for row in rows if "0.00 to 0.12" in row] == [("0.00", "0.00 to 0.12")]
+    assert not any("-0.00" in cell for row in rows for cell in row)

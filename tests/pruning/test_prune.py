@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from judged import make_run
 from killed import KilledError, break_after
+from matplotlib.figure import Figure
 from tiny_bert import save_tiny_bert
 
 from swag_af.auditing.comparison import Change, Comparison, Control, Side
@@ -34,10 +35,13 @@ from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.pruning import verb
 from swag_af.pruning.agreement import agreement_in_column, agreement_in_verdicts, by_difficulty
 from swag_af.pruning.artifacts import is_made, note_on, sentence, took_part, without_hasty
+from swag_af.pruning.curve import Point
 from swag_af.pruning.lines import write_kept
 from swag_af.pruning.options import PruneOptions
+from swag_af.pruning.plot import plot_curve
 from swag_af.pruning.rounds import Limits, unreached
 from swag_af.pruning.verb import prune
+from swag_af.reporting.plot import save_curve
 
 Record = dict[str, Any]
 
@@ -783,3 +787,19 @@ def test_agreement_that_was_edited_is_other_agreement(data: Path, tmp_path: Path
     assert agreement is not None
     assert verb._identity(asked, instances, agreement) == verb._identity(asked, instances, agreement.copy())
     assert verb._identity(asked, instances, agreement) != verb._identity(asked, instances, 1 - agreement)
+
+
+def test_the_curve_counts_whole_instances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had ticks at 119.8 instances."""
+    labels: list[str] = []
+
+    def seen(figure: Figure, folder: Path) -> list[Path]:
+        figure.canvas.draw()
+        labels.extend(tick.get_text() for tick in figure.axes[0].get_xticklabels())
+        return save_curve(figure, folder)
+
+    monkeypatch.setattr("swag_af.pruning.plot.save_curve", seen)
+    points = [Point(n, "pruned", 0, "options, tfidf", 0.5, 0.4, 0.6, 0.25) for n in (119, 120)]
+    plot_curve(points, (), tmp_path, title="one round")
+    assert labels
+    assert not any("." in label for label in labels)

@@ -19,6 +19,7 @@ from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.outcome import Association
 from swag_af.auditing.single.significance import LEVEL, adjusted
 from swag_af.auditing.single.tables import Seen, TokenTable, ngram_ids, token_table
+from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups, same_as
 from swag_af.data.instances.instances import Instances
 from swag_af.data.percent import in_percent
@@ -233,16 +234,21 @@ def word_diagnostics(
     words = [one for one in made if " " not in one.ngram]
     longer = [one for one in made if " " in one.ngram]
     return [
-        _diagnostic("AF301", "words", words, instances, groups),
-        _diagnostic("AF302", f"n-grams of 2 to {N_MAX}", longer, instances, groups),
+        _diagnostic("AF301", "word", words, instances, groups),
+        _diagnostic("AF302", "n-gram", longer, instances, groups, f" of 2 to {N_MAX}"),
     ]
 
 
-def _diagnostic(code: str, subject: str, found: list[Association], instances: Instances, groups: Groups) -> Diagnostic:
-    names = sorted({one.ngram for one in found})
+def _diagnostic(
+    code: str, one: str, found: list[Association], instances: Instances, groups: Groups, of: str = ""
+) -> Diagnostic:
+    names, subject = sorted({one.ngram for one in found}), f"{one}s{of}"
     said = f"None of the {subject} goes with a label beyond luck."
     if names:
-        said = f"{len(names):,} {subject} go with a label beyond luck: {'; '.join(_strongest(found))}."
+        goes = "goes" if len(names) == 1 else "go"
+        said = (
+            f"{several(len(names), one + of, subject)} {goes} with a label beyond luck: {'; '.join(_strongest(found))}."
+        )
     return Diagnostic(
         code=code,
         subject=subject,
