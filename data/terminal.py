@@ -77,8 +77,14 @@ def _folded(line: str, width: int) -> str:
         return line
     indent = " " * (len(line) - len(line.lstrip(" ")))
     kept = _WHOLE.sub(lambda found: found[0].replace(" ", _KEPT), line[len(indent) :])
-    more = {"initial_indent": indent, "subsequent_indent": indent}
-    folded = textwrap.wrap(kept, max(width, 20), break_long_words=False, break_on_hyphens=False, **more)
+    folded = textwrap.wrap(
+        kept,
+        max(width, 20),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return "\n".join(folded).replace(_KEPT, " ")
 
 

@@ -75,21 +75,24 @@ def folded_help() -> Iterator[None]:
 
 
 _STYLES = r"(?:\x1b\[[0-9;]*m)*"
-_EDGE = r"(?P<edge>[│|])"
-_ON_ONE_LINE = re.compile(r"\(default: \)")
+_BLANK = r"(?: |\x1b\[[0-9;]*m)*"
+_EDGE = r"(?P<edge>[│|]?)"
+"""Of a box; there is none where boxes are of spaces."""
+_ON_ONE_LINE = re.compile(rf"\(default:(?P<style>{_STYLES}) \)")
 _ON_TWO = re.compile(
-    rf"\(default:(?P<end>{_STYLES}) (?P<room> *{_EDGE}\n(?P=edge) *{_STYLES})\)(?P<rest>{_STYLES} *(?P=edge))"
+    rf"\(default:(?P<end>{_STYLES}) ?(?P<room>{_BLANK}{_EDGE}{_STYLES}\n{_STYLES}(?P=edge){_BLANK})\)"
+    rf"(?P<rest>{_BLANK}(?P=edge))"
 )
 
 
 def plain(text: str) -> str:
     """tyro's help as people would write it, boxes kept: `--out PATH` for `--out {None}|PATH`, and `(optional)` where
     the default is nothing."""
-    text = re.sub(rf"^(?P<row>{_STYLES}{_EDGE}.*)\{{None\}}\|(?P<kind>[^\s\x1b]+)", _padded, text, flags=re.MULTILINE)
-    text = text.replace("{None}|", "")
+    text = re.sub(r"\{None\}\|([^\s\x1b]+)", _padded, text)
     text = _ON_TWO.sub(r"(optional)\g<end>\g<room> \g<rest>", text)
-    return _ON_ONE_LINE.sub("(optional) ", text)
+    return _ON_ONE_LINE.sub(r"(optional)\g<style> ", text)
 
 
 def _padded(found: re.Match[str]) -> str:
-    return found["row"] + found["kind"] + " " * len("{None}|")
+    """The kind of a value, as wide as before; in the line of usage, in brackets, without the room."""
+    return found[1] if found[1].endswith("]") else found[1] + " " * len("{None}|")
