@@ -222,8 +222,22 @@ def _with_config(verb: str, arguments: list[str]) -> list[str]:
             flags += _flag_words(flag, value, words)
     own = [*rest, *flags]
     whole = [*(word for name in required for word in positional.get(name, ())), *own]
-    begins_with_word = bool(rest) and not rest[0].startswith("-")
-    return own if not positional or begins_with_word or _has_own_words(verb, rest, whole) else whole
+    if rest and not rest[0].startswith("-"):
+        return _with_words(verb, own, positional)
+    return own if not positional or _has_own_words(verb, rest, whole) else whole
+
+
+def _with_words(verb: str, own: list[str], positional: Mapping[str, list[str]]) -> list[str]:
+    """`own` words, which begin with some without a flag, and behind these those that a file has of the options that
+    they leave empty."""
+    n_typed = next((i for i, word in enumerate(own) if word.startswith("-")), len(own))
+    lacking: list[str] = []
+    left = n_typed
+    for field in fields(VERBS[verb][0]):
+        if field.name in _required_names(VERBS[verb][0]):
+            lacking += [] if left else positional.get(field.name, [])
+            left = 0 if "tuple" in str(field.type) else max(0, left - 1)
+    return [*own[:n_typed], *lacking, *own[n_typed:]]
 
 
 def _flag_words(flag: str, value: Any, words: Sequence[str]) -> list[str]:

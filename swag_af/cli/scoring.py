@@ -75,7 +75,7 @@ def score_lines(scores: Scores, options: ScoreOptions) -> list[str]:
     lines += [headline(scores), *further(scores)]
     if scores.models:
         lines += ["", *table(figure_rows(scores.models)), chance_sentence(scores.models[0].figures)]
-    for model in scores.models[:1]:
+    for model in scores.models:
         lines += _with(group_rows(model), spread_sentence(model), WORST)
     lines += _with(comparison_rows(scores.comparisons))
     lines += _with(p_rows(scores.comparisons), *untested(scores.comparisons), MCNEMAR)

@@ -33,8 +33,10 @@ def verify_invite(options: InviteOptions) -> None:
 
 def verify_backup(options: BackupOptions) -> None:
     """Copy the answers, and say how many they are."""
-    from swag_af.verify.backup import backup
-
+    try:
+        from swag_af.verify.backup import backup
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     n = backup(options)
     say(f"{several(n, 'answer')}, those to trial questions included. Written to {options.out}.")
 

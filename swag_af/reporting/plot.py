@@ -246,7 +246,7 @@ def _draw_audits(run: Run, axes: object, audits: dict[str, list[Finding]], colou
         axes.errorbar(
             [x],
             [100 * middle],
-            yerr=[[100 * (middle - finding.low)], [100 * (finding.high - middle)]],
+            yerr=[[max(0.0, 100 * (middle - finding.low))], [max(0.0, 100 * (finding.high - middle))]],
             color=colour_of[name],
             fmt=MARKERS[i % len(MARKERS)],
             markersize=5,

@@ -40,7 +40,7 @@ from swag_af.judging.rules import (
     second_examples,
     why_not_found,
 )
-from swag_af.judging.verdicts import RATINGS, Judgement, rank_endings
+from swag_af.judging.verdicts import RATINGS, Item, Judgement, rank_endings
 from swag_af.reporting.charts import Frame, Series, bar, dot, figure, level, percent, percent_ticks, ticks
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.page import render
@@ -61,6 +61,8 @@ class Verification:
     judge: Method
     n_distractors: int
     """That a question is taken to have."""
+    made: frozenset[Item]
+    """The items that make questions, as most judged them."""
     questions: dict[str, int]
     """Questions by their answer, in words; second questions of all contexts, whichever split they would be in."""
     left_out: dict[str, int]
@@ -104,12 +106,15 @@ def how_to_include(run_path: Path | None) -> str | None:
     return f"{export} && {command('report', run_path, '--verdicts', 'verdicts.jsonl')}"
 
 
-def _outcomes(opinions: Opinions, run: Run, n_distractors: int) -> tuple[dict[str, int], dict[str, int]]:
-    """`Verification.questions` and `Verification.left_out`, by the rules of `release`."""
+def _outcomes(
+    opinions: Opinions, run: Run, n_distractors: int
+) -> tuple[frozenset[Item], dict[str, int], dict[str, int]]:
+    """`Verification.made`, `questions` and `left_out`, by the rules of `release`."""
     n_rows, is_matched = len(run.pool), run.matching is not None
     found, left_out = found_examples(opinions.judgements, n_rows, n_distractors, keep_second=is_matched)
     second, second_left_out = second_examples(found, dict.fromkeys(range(n_rows), "train"))
     sources = Counter(example.source for example, _ in found)
+    made = frozenset(judgement.item for _, judgement in found)
     gold, others = kinds_of(run)
     questions = {
         f"{gold}, ranked best": sources["gold0-orig"],
@@ -118,11 +123,11 @@ def _outcomes(opinions: Opinions, run: Run, n_distractors: int) -> tuple[dict[st
     }
     reasons = {why: left_out[reason] for reason, why in LEFT_OUT.items()}
     if is_matched:
-        return questions, reasons
+        return made, questions, reasons
     questions[f"{others}, ranked best before gold"] = len(second)
     gibberish = "generated_gibberish"
     why = SECOND_LEFT_OUT[gibberish].replace("generated", others)
-    return questions, reasons | {f"second question: {why}": second_left_out[gibberish]}
+    return made, questions, reasons | {f"second question: {why}": second_left_out[gibberish]}
 
 
 def _n_distractors(run: Run, opinions: Opinions) -> int:
@@ -255,11 +260,15 @@ def _judged_item(run: Run, verified: Verification, judgement: Judgement) -> dict
 
 
 def _outcome(run: Run, verified: Verification, judgement: Judgement) -> str:
-    """Whether an item makes questions, or why it does not."""
+    """Whether an item, as most judged it, makes questions of the release, or why it does not."""
     n, is_matched = verified.n_distractors, run.matching is not None
     reason = why_not_found(judgement, n, fewest=n if is_matched else 0)
     if reason:
         return f"left out: {LEFT_OUT[reason]}"
+    if judgement.item not in verified.made:
+        return (
+            "left out, as its context has another round that makes a question or other endings beside which gold fails"
+        )
     second = generated_is_preferred(judgement) and not judgement.item.round and not is_matched
     return "makes two questions" if second else "makes a question"
 

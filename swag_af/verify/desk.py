@@ -277,6 +277,9 @@ class Desk:
     def qualify(self, annotator: str, qualified: bool, who: str = "admin") -> None:
         """Dequalify `annotator`, so that no answer of theirs counts; or qualify them, exempt from the rules."""
         with writing(self.store.engine) as connection:
+            last = last_event(connection, annotator)
+            if not qualified and last is not None and last.action == "dequalify":
+                return  # a click twice; there would be nothing to undo
             self._log(connection, who, "requalify" if qualified else "dequalify", annotator)
             self._set_state(connection, annotator, "active" if qualified else "dequalified", exempt=qualified)
             self._settle(connection, _answered_rows(connection, annotator))
@@ -336,8 +339,12 @@ class Desk:
             select(tasks).where(tasks.c.item == item, tasks.c.annotator == annotator)
         ).one_or_none()
         if old is not None:
-            begun_anew = update(tasks).where(tasks.c.id == old.id).values(begun_at=now)  # it was free: its lease is new
-            connection.execute(begun_anew)
+            anew = {
+                "begun_at": now,
+                "is_check": is_check,
+                "row": row,
+            }  # it was free, and perhaps a question of the trial
+            connection.execute(update(tasks).where(tasks.c.id == old.id).values(anew))
             known = connection.execute(select(tasks).where(tasks.c.id == old.id)).one()
             return self._claimed(connection, known, session, now)
         task = secrets.token_urlsafe(16)
@@ -388,7 +395,7 @@ class Desk:
         self._set_state(connection, annotator, "active" if self.screening.lets_in(right, known) else "failed")
 
     def _screen(self, connection: Connection, known: Row[Any]) -> bool:
-        """Dequalify an annotator who prefers other endings to gold too often (SPEC 8); returns whether it did."""
+        """Dequalify who prefers other endings to gold too often (Zellers et al. 2018, A.5); returns whether it did."""
         if known.exempt:
             return False
         n, n_gold = gold_counts(connection, known.id)

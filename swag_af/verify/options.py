@@ -205,9 +205,14 @@ _NEEDING = {
 """Options of `ServeOptions` that have no effect without the one before them."""
 
 
+def unbracketed(address: str) -> str:
+    """An address of IPv6 as it is compared: `[::1]`, as it stands in links, is `::1`."""
+    return address.strip("[]")
+
+
 def _is_address(text: str) -> bool:
     try:
-        ip_address(text.strip("[]"))
+        ip_address(unbracketed(text))
     except ValueError:
         return False
     return True
@@ -215,8 +220,8 @@ def _is_address(text: str) -> bool:
 
 def _is_time(text: str) -> bool:
     try:
-        datetime.fromisoformat(text)
-    except ValueError:
+        datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
         return False
     return True
 

@@ -24,7 +24,7 @@ from swag_af.data.records import parse_record
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.data.text.linked import links_of, unlinked
-from swag_af.data.text.wording import comparable
+from swag_af.data.text.wording import comparable, words
 from swag_af.judging.verdicts import Rating
 
 BUILTIN, DRAWN = "builtin", "drawn"
@@ -36,7 +36,9 @@ N_NONSENSE = 2
 """Endings of a question or a check that is drawn whose words are shuffled."""
 
 FEWEST_WORDS = 5
-"""Words of an ending that is shuffled: of fewer, another order may be as good."""
+"""Words of an ending that is shuffled, and ..."""
+FEWEST_DIFFERENT = 3
+"""... how many different ones: of fewer, another order may be as good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,8 @@ def _other_golds(run: Run, row: int, order: Sequence[int]) -> Iterator[int]:
 
 
 def is_long(text: str) -> bool:
-    """Whether `text` has words enough to be shuffled."""
-    return len(text.split()) >= FEWEST_WORDS
+    """Whether `text` has words enough to be shuffled, and not the same one again and again."""
+    return len(text.split()) >= FEWEST_WORDS and len(set(words(text))) >= FEWEST_DIFFERENT
 
 
 def shuffled(text: str, rng: np.random.Generator) -> str:

@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
+from swag_af.data.locks import alone
 from swag_af.data.manifests import check_same, differences, read_manifest
 from swag_af.data.records import parse_record
 from swag_af.data.replacing import remove_leftovers_of, replacing
@@ -111,7 +113,8 @@ def open_store(run_path: Path | str, database: str | None = None) -> Store:
     path = Path(run_path)
     manifest = read_manifest(path, "run")
     engine = make_engine(database, _database_path(path))
-    if (database is None and not _database_path(path).exists()) or not _has_tables(engine, database):
+    file = engine.url.database if engine.dialect.name == "sqlite" else None  # connecting would make one
+    if (file and not Path(file).exists()) or not _has_tables(engine, database):
         raise InputError(f"{path}: no verification was begun. `{command('verify', 'serve', path)}` begins one.")
     with engine.connect() as connection:
         known = _settings(connection)
@@ -156,13 +159,19 @@ class Keys:
 def read_keys(run_path: Path) -> Keys:
     """The keys of a verification, made on first use; only the owner may read the file."""
     path = run_path / FOLDER / "keys.json"
+    with alone(path, is_told=False) if not path.exists() else nullcontext():
+        _make_keys(path)
+    return parse_record(read_json(path), Keys, path, "Put it back from a copy; without it links and cookies are void.")
+
+
+def _make_keys(path: Path) -> None:
+    """Write the keys, unless they are there."""
     if not path.exists():
         remove_leftovers_of(path)
         with replacing(path) as temporary:
             os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             made = Keys(secrets.token_urlsafe(18), secrets.token_hex(32))
             temporary.write_text(json.dumps(asdict(made), indent=2) + "\n", encoding="utf-8")
-    return parse_record(read_json(path), Keys, path, "Put it back from a copy; without it links and cookies are void.")
 
 
 def _keep_private(path: Path) -> None:

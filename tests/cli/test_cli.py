@@ -829,6 +829,15 @@ def test_toml_equals_flags_equals_python(tmp_path: Path, verb: str, forms: tuple
     assert parse([*verb.split(), f"--config={tmp_path / 'c.toml'}"]) == python
 
 
+def test_words_of_a_config_fill_what_the_command_line_leaves_empty(tmp_path: Path) -> None:
+    """Predictions of a file were not scored, without a word, where the data was typed."""
+    (tmp_path / "c.toml").write_text('predictions = ["p.jsonl"]\npeople = "a.jsonl"\n')
+    expected = ScoreOptions(Path("d.jsonl"), (Path("p.jsonl"),), people=Path("a.jsonl"))
+    assert parse(["score", "d.jsonl", "--config", str(tmp_path / "c.toml")]) == expected
+    typed = parse(["score", "d.jsonl", "q.jsonl", "--config", str(tmp_path / "c.toml")])
+    assert typed.predictions == (Path("q.jsonl"),)
+
+
 def test_flags_beside_a_config_win(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text("pool = 'p'\nseed = 1\nn_easy = 1")
     options = parse(["filter", "other", "--config", str(tmp_path / "c.toml"), "--seed", "2"])

@@ -226,6 +226,15 @@ def test_a_judged_ending_has_the_rating_that_the_judgement_gives_it(run: Run, tm
     assert 'class="gold"' in rows[1]
 
 
+def test_an_item_makes_a_question_where_release_makes_it_of_that_one(run: Run, tmp_path: Path) -> None:
+    """Of two sets of endings that were shown with one context both were said to make a question, and none did."""
+    columns = run.assignment()[0].tolist()
+    first, other = Item(0, tuple(columns[:5])), Item(0, (0, *columns[5:9]))
+    verdicts = [Verdict(first, "a", ("likely",) * 5, 0, 1), Verdict(other, "b", ("likely",) * 5, 2, 3)]
+    page_of(run, tmp_path, verdicts, screen=False)
+    assert "makes a question" not in section_of(tmp_path).replace("round that makes a question", "")
+
+
 def test_a_few_verdicts_of_one_person_make_a_whole_page(run: Run, tmp_path: Path) -> None:
     page = page_of(run, tmp_path, say(make_items(run.assignment(), seed=0)[:2], "a"))
     assert page.faults == []

@@ -18,12 +18,12 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.locks import alone
 from swag_af.data.run import Run
-from swag_af.verify.checks import N_NONSENSE, Attention, check_of, draw_checks, passes
-from swag_af.verify.desk import Answer, Desk
+from swag_af.verify.checks import N_NONSENSE, Attention, check_of, draw_checks, keep_checks, passes
+from swag_af.verify.desk import Answer, Desk, Screening
 from swag_af.verify.items import rows_left_out
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.overview import overview
-from swag_af.verify.qualification import QualificationQuestion
+from swag_af.verify.qualification import QualificationQuestion, read_questions
 from swag_af.verify.schema import checks, events, tasks
 from swag_af.verify.store import open_store
 from swag_af.verify.web.server import attention_of, open_verification, rows_to_draw_of, serve, welcome
@@ -229,6 +229,7 @@ def test_what_has_no_effect_without_another_option_is_refused(options: dict[str,
         ({"proxies": ("localhost",)}, "--proxies localhost: an address"),
         ({"hosts": ("http://your.host",)}, "--hosts http://your.host: a name alone"),
         ({"hosts": ("your.host:80",)}, "--hosts your.host:80: a name alone"),
+        ({"deadline": "0001-01-01T00:00"}, "--deadline 0001-01-01T00:00: write it like"),
     ],
 )
 def test_names_that_nobody_would_be_known_by_are_refused(options: dict[str, Any], said: str) -> None:
@@ -387,6 +388,25 @@ def test_who_was_requalified_is_exempt_from_checks_too(run: Run) -> None:
     desk.qualify("ann", True)
     work(desk, "ann", 6, attentive=False)
     assert desk.state_of("ann") == "active"
+
+
+def test_a_question_of_the_trial_that_was_left_open_can_be_answered_as_a_check(run: Run) -> None:
+    """It came again and again, and no answer to it was taken."""
+    questions = read_questions("builtin")
+    desk = make_desk(run, Screening(questions, secret="s"), limit=N_ITEMS)
+    keep_checks(desk.store, [(None, one) for one in questions])
+    desk = replace(desk, attention=Attention(questions, 2, secret="z"))
+    desk.admit("ann")
+    assert desk.next_task("ann", "tab") is not None
+    desk.qualify("ann", True)
+    kinds = []
+    for _ in range(2 * len(questions) + 4):
+        task = desk.next_task("ann", "tab")
+        assert task is not None
+        kinds.append(task.is_check)
+        answer = right_answer(desk, task.item) if task.is_check else said("llllll")
+        assert desk.take(task.id, "ann", "tab", task.revision, answer)
+    assert sum(kinds) == len(questions)
 
 
 def test_a_changed_answer_is_marked_again(run: Run) -> None:

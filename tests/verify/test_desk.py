@@ -19,7 +19,7 @@ from swag_af.verify.items import n_wanted
 from swag_af.verify.overview import overview
 from swag_af.verify.qualification import read_questions, share_right
 from swag_af.verify.schema import annotators, items, tasks, writing
-from swag_af.verify.store import open_store
+from swag_af.verify.store import open_store, read_keys
 
 
 @pytest.fixture
@@ -561,3 +561,28 @@ def test_the_server_screens_again_when_it_is_started_with_another_rule(
         main(["verify", "serve", str(run.path), "--port", "0", *flags])
         assert ("1 person is dequalified by it" in capsys.readouterr().out) == is_told
     assert make_desk(run).state_of("bad") == "dequalified"
+
+
+def test_a_dequalification_that_was_sent_twice_can_be_undone(run: Run) -> None:
+    desk = make_desk(run)
+    desk.admit("ann")
+    desk.qualify("ann", False)
+    desk.qualify("ann", False)
+    assert desk.undo("ann")
+    assert desk.state_of("ann") == "active"
+
+
+def test_a_database_that_is_not_there_is_not_made_by_who_looks_for_it(run: Run, tmp_path: Path) -> None:
+    make_desk(run)
+    missing = tmp_path / "typo.db"
+    with pytest.raises(InputError, match="no verification was begun"):
+        open_store(run.path, f"sqlite:///{missing}")
+    assert not missing.exists()
+
+
+def test_keys_that_several_ask_for_at_once_are_one(run: Run) -> None:
+    make_desk(run)
+    (run.path / "verification" / "keys.json").unlink(missing_ok=True)
+    with ThreadPoolExecutor(8) as executor:
+        made = list(executor.map(lambda _: read_keys(run.path), range(16)))
+    assert len(set(made)) == 1

@@ -30,6 +30,7 @@ from swag_af.verify.qualification import (
     N_DRAWN_EACH,
     QualificationQuestion,
     draw_questions,
+    is_long,
     read_questions,
     share_right,
     shuffled,
@@ -219,6 +220,13 @@ def test_no_ending_of_few_words_is_shuffled_in_a_question(tmp_path: Path) -> Non
     assert len(lengths) == 40
     assert {n for of_question in lengths for n in of_question[4:]} == {7}
     assert {n for of_question in lengths for n in of_question[:4]} == {2, 7}
+
+
+@pytest.mark.parametrize("text", ["Ha ha ha ha ha!", "no no no no no.", "A - - - - -", "Tick, tock, tick, tock, tick."])
+def test_an_ending_whose_order_says_nothing_is_not_shuffled(text: str) -> None:
+    """It was known as gibberish, and whole."""
+    assert not is_long(text)
+    assert is_long("walks to the door.".replace("door", "old door"))
 
 
 def test_golds_that_many_contexts_share_stand_once_in_a_question_and_the_study_starts_again(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from swag_af.judging.verdicts import N_ENDINGS
 from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import check_limit, is_begun, lay_out, rows_left_out, rules_of
-from swag_af.verify.options import ServeOptions
+from swag_af.verify.options import ServeOptions, unbracketed
 from swag_af.verify.prospects import check_prospects, unseen_media
 from swag_af.verify.qualification import (
     DRAWN,
@@ -119,12 +119,14 @@ def _site(
     media: Media | None = None,
 ) -> Site:
     n_questions = options.qualification_questions
-    if options.qualification not in (None, DRAWN) and (n_questions or 0) > len(questions):
-        raise InputError(f"--qualification-questions {n_questions}: there are {len(questions)}. Ask for fewer.")
+    drawn: dict[int, QualificationQuestion] = {}
     if options.qualification == DRAWN:
         drawn = draw_questions(run, rows_to_draw_of(run, store, secret, options, of_checks=False), secret)
-        keep_checks(store, drawn.items())
         questions = tuple(drawn.values())
+    if options.qualification is not None and (n_questions or 0) > len(questions):
+        raise InputError(f"--qualification-questions {n_questions}: there are {len(questions)}. Ask for fewer.")
+    if drawn:
+        keep_checks(store, drawn.items())
         n_questions = n_questions or N_DRAWN_EACH
     screening = Screening(
         questions,
@@ -218,7 +220,7 @@ def config_of(app: App, options: ServeOptions) -> uvicorn.Config:
     """How uvicorn runs the application: its limits, and whom it believes what they forward."""
     config = uvicorn.Config(
         app,
-        http=limited_protocol(options.connections_per_client, frozenset(options.proxies)),
+        http=limited_protocol(options.connections_per_client, frozenset(map(unbracketed, options.proxies))),
         backlog=BACKLOG,
         log_level="warning",
         lifespan="off",  # there is none, and ended by a second Ctrl-C it would print a traceback
@@ -226,7 +228,7 @@ def config_of(app: App, options: ServeOptions) -> uvicorn.Config:
         date_header=False,
         timeout_graceful_shutdown=3,
         proxy_headers=bool(options.proxies),
-        forwarded_allow_ips=list(options.proxies),
+        forwarded_allow_ips=list(map(unbracketed, options.proxies)),
     )
     limit_log()
     return config
@@ -250,7 +252,7 @@ def make_app(site: Site, token: str, requests_per_minute: float, hosts: Sequence
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     app.add_exception_handler(StarletteHTTPException, _error_page)
     app.add_exception_handler(RequestValidationError, _error_page)
-    return Guard(app, site.signer, requests_per_minute, frozenset(name.lower() for name in hosts))
+    return Guard(app, site.signer, requests_per_minute, frozenset(unbracketed(name.lower()) for name in hosts))
 
 
 def _error_page(request: Request, error: Exception) -> Response:
@@ -268,7 +270,7 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket at the address, taken before any work is done."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except socket.gaierror:
+    except (socket.gaierror, UnicodeError):
         raise InputError(f"--host {host}: no such address here. 127.0.0.1 is this machine only.") from None
     listener = socket.socket(family, kind, socket.IPPROTO_TCP)  # without it asyncio delays small responses by 40 ms
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
