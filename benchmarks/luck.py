@@ -3,6 +3,7 @@
     python benchmarks/luck.py made-up --questions 400 --draws 100
     python benchmarks/luck.py made-up --questions 400 --draws 60 --models tfidf fasttext --inputs options other-context
     python benchmarks/luck.py openbookqa.jsonl --questions 400 --draws 40
+    python benchmarks/luck.py pairs.jsonl --questions 1000 --rare 0.08 --draws 60 --groups 5
     python benchmarks/luck.py POOL --questions 400 --options 10 --draws 60 --models ngrams chars fasttext mlp
 
 Of each probe it prints the mean accuracy with its standard error, chance, and the variance over draws beside that of
@@ -10,16 +11,21 @@ hits drawn one by one; then how many sets have a probe whose interval leaves out
 and by that of the audit, and how many pairs of sets a difference whose interval leaves out 0. Of a file, the options
 are kept and labels drawn anew, and probes are made by three kinds of folds: those of the audit, those of names and near
 copies alone, and those that also join questions of which one has right what the other has wrong. Of a pool, a negative
-plays gold among others, and filters audit them as those of a run.
+plays gold among others, and filters audit them as those of a run. With `--rare` a share of the texts of a file, drawn
+by lot, has one class and all others another; printed is what whole audits find of partial inputs and single features,
+by accuracy and with each class weighed equally. `--groups 5`: so many texts in a row are a group.
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from swag_af.auditing.audit import audit_columns
+from swag_af.auditing.dataset import Checks, audit
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.instances.grouping import Groups, by_name_or_text, group
 from swag_af.data.instances.instances import Instance, Instances
@@ -79,9 +85,13 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--models", nargs="+", default=["tfidf"])
     parser.add_argument("--inputs", nargs="+", default=["options"])
+    parser.add_argument("--rare", type=float, default=0.0)
+    parser.add_argument("--groups", type=int, default=1)
     asked = parser.parse_args()
     if (Path(asked.data) / MANIFEST).exists():
         of_runs(asked)
+    elif asked.rare:
+        of_rare_classes(asked)
     else:
         of_data_sets(asked)
 
@@ -137,6 +147,32 @@ def of_runs(asked: argparse.Namespace) -> None:
         print(
             f"{told(name, shares, chance, asked.questions)}; {beyond[name]} of {asked.draws} intervals without chance"
         )
+
+
+def of_rare_classes(asked: argparse.Namespace) -> None:
+    """Whole audits of texts of which a few, drawn by lot, have a class of their own."""
+    given = read_instances([asked.data])
+    balanced, others, sets = Counter[str](), Counter[str](), Counter[str]()
+    for seed in range(asked.draws):
+        rng = np.random.default_rng((seed, *b"rare"))
+        rows = np.sort(rng.permutation(len(given))[: asked.questions])
+        labels = (rng.random(len(rows)) < asked.rare).astype(int).tolist()
+        texts = [given.instances[row] for row in rows.tolist()]
+        made = [
+            replace(one, id=str(i), answer=label, group=str(i // asked.groups) if asked.groups > 1 else "")
+            for i, (one, label) in enumerate(zip(texts, labels, strict=True))
+        ]
+        found = audit(Instances(tuple(made), "classes", ("common", "rare")), Checks(seeds=(seed,))).diagnostics
+        for one in found:
+            if one.code < "AF3" and one.status == "found":
+                (balanced if one.stands_on_balanced else others)[f"{one.code} {one.subject}"] += 1
+        told = [one for one in found if one.code < "AF3" and one.status == "found"]
+        sets["anything found"] += bool(told)
+        sets["found with classes weighed equally alone"] += any(one.stands_on_balanced for one in told)
+    print(f"{asked.questions} texts, {asked.rare:.0%} of one class, groups of {asked.groups}; of {asked.draws} sets:")
+    for name, n in sets.items():
+        print(f"{name}: {n}")
+    print(f"with classes weighed equally: {dict(balanced)}; by accuracy: {dict(others)}")
 
 
 def told(name: str, shares: Sequence[float], chance: float, n: int) -> str:

@@ -13,6 +13,7 @@ Reading order (each file imports only those named before it):
     codes        what each code means: how it is computed, its source, when it fails, what to do
     integrity    duplicates, contradictions, labels, damaged text
     outcome      all that an audit of a dataset found
+    balance      accuracy with each class weighed equally
     tiers        instances from easy to hard, by what probes of a part of them make of them
     storing      the folder that an audit leaves, and its reader
     verdict      an audit of a dataset in sentences and rows

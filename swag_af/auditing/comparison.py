@@ -25,7 +25,7 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
+from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, balanced_form, mirrored
 from swag_af.auditing.outcome import Audit, Probe, chance_of, over_seeds
 from swag_af.auditing.summary import Rows
 from swag_af.auditing.verdict import PARTIAL, figure, span
@@ -323,10 +323,10 @@ _SAID = 3
 
 
 def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarray) -> list[Change]:
-    old = _by_key(before) | _mirrors(before)
-    drawn = [_by_key(draw) | _mirrors(draw) for draw in draws]
+    with_mirrors = [_by_key(one) | _mirrors(one) for one in (before, *draws)]
+    made, old, *drawn = _told_alike(_by_key(after), *with_mirrors)
     paired = _paired(before, after, rows)
-    both = {key: now for key, now in _by_key(after).items() if key in old}
+    both = {key: now for key, now in made.items() if key in old}
     n_told = sum("found" in (old[key].status, now.status) for key, now in both.items())
     changes = []
     for key, now in both.items():
@@ -335,7 +335,7 @@ def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarr
         has_control = bool(draws) and len(values) == len(draws)
         control = _control(values, now) if has_control else None
         beyond = _control(values, now, of=max(1, n_told)) if has_control else None
-        of_probe = now.code in PARTIAL and control is None
+        of_probe = now.code in PARTIAL and control is None and not now.tells_balanced
         difference = paired.get(now.subject) if of_probe else None
         changes.append(_change(old[key], now, control, difference, _outcome(old[key], now, beyond, difference)))
     return changes
@@ -346,11 +346,30 @@ def _moved(one: Diagnostic, now: Diagnostic) -> float:
     return (now.chance or 0.0) - (one.chance or 0.0)
 
 
-def _by_key(audit: Audit) -> dict[tuple[str, str], Diagnostic]:
+_Key = tuple[str, str]
+
+
+def _told_alike(
+    after: dict[_Key, Diagnostic], before: dict[_Key, Diagnostic], *drawn: dict[_Key, Diagnostic]
+) -> list[dict[_Key, Diagnostic]]:
+    """The same, but that a check whose status stands on its balanced figure, before or after, has that in all of them;
+    in none where one has no such figure, as where classes became equal."""
+    every = [after, before, *drawn]
+    told = {
+        key
+        for key, now in after.items()
+        if key in before
+        and (now.stands_on_balanced or before[key].stands_on_balanced)
+        and all(made[key].balanced for made in every if key in made)
+    }
+    return [{key: balanced_form(one) if key in told else one for key, one in made.items()} for made in every]
+
+
+def _by_key(audit: Audit) -> dict[_Key, Diagnostic]:
     return {(one.code, one.subject): one for one in audit.diagnostics}
 
 
-def _mirrors(audit: Audit) -> dict[tuple[str, str], Diagnostic]:
+def _mirrors(audit: Audit) -> dict[_Key, Diagnostic]:
     """Rules of two options that were left out for their opposite, which may be the better one on the other side."""
     return {(one.code, one.subject): one for one in map(mirrored, audit.diagnostics) if one is not None}
 

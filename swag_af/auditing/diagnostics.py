@@ -36,6 +36,20 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Balanced:
+    """An accuracy with each class weighed equally: the mean of their recalls."""
+
+    value: float
+    low: float
+    high: float
+    """The 95 % interval."""
+    chance: float
+    """1 in the number of classes."""
+    status: Status
+    """Of this figure alone; below chance is `clear`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """What a check found."""
 
@@ -64,6 +78,36 @@ class Diagnostic:
     mirror: str = ""
     """Where every question has two options, the subject of the opposite rule, which is right where this one is not and
     is left out; empty for all else."""
+    balanced: Balanced | None = None
+    """Where classes are unequal: the same with each class weighed equally. The status is that of the two figures that
+    says more."""
+
+    @property
+    def stands_on_balanced(self) -> bool:
+        """Whether its status is that of the balanced figure, since accuracy is not surely above chance."""
+        is_above = self.low is not None and self.chance is not None and self.low > self.chance
+        if self.balanced is None or is_above:
+            return False
+        return self.balanced.status == "found" or self.balanced.status == self.status == "hint"
+
+    @property
+    def tells_balanced(self) -> bool:
+        """Whether its value is the balanced one: `as_found`."""
+        return self.balanced is not None and self.chance == self.balanced.chance
+
+
+def balanced_form(one: Diagnostic) -> Diagnostic:
+    """`one` with its balanced figures in the place of those of accuracy, where it has some."""
+    if one.balanced is None:
+        return one
+    b = one.balanced
+    effect = round((b.value - b.chance) / (1 - b.chance), 6)
+    return replace(one, value=b.value, low=b.low, high=b.high, chance=b.chance, effect=effect)
+
+
+def as_found(one: Diagnostic) -> Diagnostic:
+    """`one` with the figures that its status stands on: the balanced ones where only these are surely above chance."""
+    return balanced_form(one) if one.stands_on_balanced else one
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -123,6 +123,8 @@ def _result(one: Diagnostic, failed: Sequence[Decision], has_gate: bool, places:
         "partialFingerprints": _fingerprints(one.code, one.subject),
         "properties": {name: _plain(figure) for name, figure in figures.items() if figure is not None},
     }
+    if one.balanced:
+        made["properties"]["balanced"] = asdict(one.balanced)
     if others:
         related = enumerate(others, 1)
         made["relatedLocations"] = [{"id": i, **places.of_example(example, named=True)} for i, example in related]

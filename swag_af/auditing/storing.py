@@ -176,7 +176,7 @@ def save_audit(audit: Audit | SavedAudit, folder: Path, beside: Mapping[str, str
     kept = saved_form(audit)
     with replacing(folder) as temporary:
         temporary.mkdir()
-        write_jsonl(temporary / DIAGNOSTICS, map(asdict, kept.diagnostics))
+        write_jsonl(temporary / DIAGNOSTICS, map(_diagnostic_line, kept.diagnostics))
         write_jsonl(temporary / WORDS, map(asdict, kept.associations))
         write_jsonl(temporary / QUESTIONS, map(asdict, kept.questions))
         write_json(temporary / ABOUT, {"format": FORMAT, "kind": "audit", **asdict(kept.about)})
@@ -268,6 +268,11 @@ def _writable_diagnostic(one: Diagnostic) -> Diagnostic:
         for example in one.examples
     )
     return replace(one, said=_writable(one.said), subject=_writable(one.subject), examples=examples)
+
+
+def _diagnostic_line(one: Diagnostic) -> dict[str, Any]:
+    """The line of a diagnostic; one without balanced figures has no field for them."""
+    return {name: value for name, value in asdict(one).items() if name != "balanced" or value is not None}
 
 
 def _writable(text: str) -> str:

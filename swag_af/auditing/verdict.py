@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from swag_af.auditing.codes.code import FAMILIES, codes
-from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
+from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, as_found
 from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
@@ -46,6 +46,8 @@ WITHOUT: Mapping[str, str] = {
     "full": "from all that they show",
 }
 """What a probe that reads this partial input goes by."""
+EQUALLY = ", each class weighed equally"
+"""What is said of a figure that is the mean recall of all classes."""
 _READS_PART = WITHOUT.keys() - {"full", "shuffled"}
 DONE = {"choices": ("questions", "answered", "answers"), "classes": ("instances", "labelled", "labels")}
 """What is there, what is done with it, and what a probe does with it."""
@@ -61,7 +63,8 @@ def verdict(audit: Audit | SavedAudit) -> str:
     by = f"{how(best)}, by {_by(best)}" + (f", one of {n_made} probes" if n_made > 1 else "")
     if family_of(best) == "single":
         by = f"by one feature alone, {best.subject}"
-    value = f"{figure(best.value, best.unit)} of the {things} (95 % interval {between(best)})"
+    weighed = f"{EQUALLY}," if best.tells_balanced else ""
+    value = f"{figure(best.value, best.unit)} of the {things} (95 % interval {between(best)}){weighed}"
     said = f"{value} are {done} rightly {by}."
     split = _of_split(saved, best)
     if best.status != "found" or best.chance is None or best.value <= best.chance:
@@ -78,16 +81,16 @@ def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
     It is what whoever trains on one and is scored on the other can get without the task.
     """
     of_parts = [one for one in found(saved, "partial") if one.code == SPLIT and _reads(one) in _READS_PART]
-    surest = max(of_parts, key=lambda one: one.low or 0.0, default=None)
+    surest = max(of_parts, key=lambda one: _beyond(one, one.low or 0.0), default=None)
     least = max(best.value, best.high or 0.0, best.chance or 0.0)
-    if surest is None or surest.low is None or surest.low <= least:
+    if surest is None or surest.low is None or _beyond(surest, surest.low) <= _beyond(best, least):
         return ""
     name, _, where = surest.subject.rpartition(", ")
     fitted, _, scored = where.partition(" to ")
-    by = _by(replace(surest, subject=name))
+    by, weighed = _by(replace(surest, subject=name)), f"{EQUALLY}," if surest.tells_balanced else ""
     return (
         f" But the published splits share what tells: {figure(surest.value, surest.unit)} of {scored} (95 % interval "
-        f"{between(surest)}) are {DONE[saved.about.of][1]} rightly {how(surest)}, by {by} fitted on {fitted}."
+        f"{between(surest)}){weighed} are {DONE[saved.about.of][1]} rightly {how(surest)}, by {by} fitted on {fitted}."
     )
 
 
@@ -99,21 +102,27 @@ def headline(saved: SavedAudit) -> Diagnostic | None:
     """
     made, feature = tried(saved), _best_feature(saved)
     best = max(made, key=lambda one: (one.status == "found", _gain(one)), default=None)
-    if feature and feature.low is not None and (best is None or feature.low > best.value):
+    if feature and feature.low is not None and (best is None or _beyond(feature, feature.low) > _gain(best)):
         return feature
     if best is None or best.low is None:
         return best
-    alike = [one for one in made if one.status == best.status and one.value >= best.low]
+    lowest = _beyond(best, best.low)
+    alike = [one for one in made if one.status == best.status and _gain(one) >= lowest]
     return min(alike, key=lambda one: (PARTIAL.index(one.code), -_gain(one), one.subject))
 
 
 def _gain(one: Diagnostic) -> float:
-    return one.value if one.effect is None else one.effect
+    return _beyond(one, one.value)
+
+
+def _beyond(one: Diagnostic, value: float) -> float:
+    """The share of what chance leaves that `value` of a diagnostic gains: comparable where chance is another."""
+    return value if one.chance is None or one.chance == 1.0 else (value - one.chance) / (1 - one.chance)
 
 
 def tried(saved: SavedAudit) -> list[Diagnostic]:
     """The probes of what should carry nothing; words in random order may rightly help, so they are none of these."""
-    return [one for one in saved.diagnostics if one.code in PARTIAL and one.code != SHUFFLED]
+    return [as_found(one) for one in saved.diagnostics if one.code in PARTIAL and one.code != SHUFFLED]
 
 
 def further(audit: Audit | SavedAudit) -> list[str]:
@@ -146,10 +155,11 @@ def _reads(diagnostic: Diagnostic) -> str:
 def diagnostic_rows(diagnostics: Sequence[Diagnostic], statuses: Sequence[Status] = ("found", "hint")) -> Rows:
     """A header, then the diagnostics of these `statuses`: in order of code, the largest effect first."""
     rows: Rows = [("check", "value", "95 % interval", "chance", "of", "status")]
-    for one in ordered(diagnostics):
+    for one in ordered([as_found(one) for one in diagnostics]):
         if one.status in statuses:
-            value = figure(one.value, one.unit)
-            rows.append((f"{one.code} {one.subject}", value, between(one), _chance(one), f"{one.n:,}", one.status))
+            value, weighed = figure(one.value, one.unit), EQUALLY if one.tells_balanced else ""
+            check = f"{one.code} {one.subject}{weighed}"
+            rows.append((check, value, between(one), _chance(one), f"{one.n:,}", one.status))
     return rows
 
 
@@ -247,6 +257,7 @@ def _feature_line(saved: SavedAudit) -> list[str]:
     if best is None or best == headline(saved):
         return []
     sure = f"95 % interval {between(best)}" if best.low is not None else f"chance {_chance(best)}"
+    sure += EQUALLY if best.tells_balanced else ""
     return [f"One feature alone, {best.subject}, is right in {figure(best.value, best.unit)} ({sure})."]
 
 
@@ -348,4 +359,5 @@ def _integrity_line(saved: SavedAudit) -> list[str]:
 
 def found(saved: SavedAudit, family: str) -> list[Diagnostic]:
     """The diagnostics of a family that found something."""
-    return [one for one in saved.diagnostics if one.status == "found" and family_of(one) == family]
+    those = (one for one in saved.diagnostics if one.status == "found" and family_of(one) == family)
+    return [as_found(one) for one in those]

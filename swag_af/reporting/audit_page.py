@@ -6,14 +6,14 @@ worst words and questions, tiers, faults, and what each code means. Reads what i
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.comparison import Comparison, comparison_lines, comparison_rows
-from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.diagnostics import Diagnostic, Example, as_found
 from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.storing import ProbeRecord, SavedAudit, saved_form
 from swag_af.auditing.tiers import TIERS
@@ -21,6 +21,7 @@ from swag_af.auditing.verdict import (
     BELOW_CAUSES,
     CONSISTENCY,
     DONE,
+    EQUALLY,
     NOT_ASKED,
     PARTIAL,
     SIGNIFICANT,
@@ -53,6 +54,7 @@ MEANS = {
 def audit_page(audit: Audit | SavedAudit, comparison: Comparison | None = None, *, command: str = "") -> str:
     """The whole HTML file; with a `comparison`, what a repair did comes first. `command` is what made the audit."""
     saved = saved_form(audit)
+    saved = replace(saved, diagnostics=tuple(map(as_found, saved.diagnostics)))
     sections = {
         "repair": _repair(comparison),
         "shortcuts": _probes(saved),
@@ -204,7 +206,7 @@ def _estimate(one: Diagnostic, on: Axis) -> dict[str, Any]:
     low, high = one.value if one.low is None else one.low, one.value if one.high is None else one.high
     return {
         "code": one.code,
-        "subject": one.subject,
+        "subject": f"{one.subject}{EQUALLY if one.tells_balanced else ''}",
         "tone": tone(one),
         "said": one.said,
         "at": on.at(one.value),

@@ -62,6 +62,17 @@ def random_classes(n: int, *, seed: int) -> Instances:
     return Instances(tuple(rows), "classes", ("yes", "no", "maybe"))
 
 
+def rare_classes(n: int, *, seed: int, share: float = 0.1, others: float = 0.2, edit: str = "") -> Instances:
+    """Texts of which a `share` has a class of its own; `edit` behind all of these, and behind some of the `others`."""
+    rng = np.random.default_rng((seed, 3))
+    made = []
+    for one in random_choices(n, seed=seed, n_options=2).instances:
+        is_rare = bool(rng.random() < share)
+        text = one.options[0] + (edit if is_rare or rng.random() < others else "")
+        made.append(replace(one, options=(text,), answer=int(is_rare)))
+    return Instances(tuple(made), "classes", ("common", "rare"))
+
+
 def with_gold(instances: Instances, edit: str) -> Instances:
     """The same with `edit` behind every gold option."""
     return replace(

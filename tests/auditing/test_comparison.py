@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from auditing.made import rare_classes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_audits import audit, probe, questions
@@ -51,6 +52,24 @@ def by_length(instances: Instances) -> Audit:
         for name, sign in (("longest", 1), ("shortest", -1))
     ]
     return Audit(instances, Groups(alone, "each alone"), tuple(found), (), (), {})
+
+
+def test_a_shortcut_that_accuracy_hides_is_compared_with_each_class_weighed_equally() -> None:
+    before = rare_classes(600, seed=4, edit=" " + "9" * 20)
+    after = replace(rare_classes(600, seed=4), name="after")
+
+    def audit_of(data: Instances) -> Audit:
+        alone = Groups(np.arange(len(data)), "each alone")
+        return Audit(data, alone, tuple(feature_diagnostics(data, alone, features=["digits"])), (), (), {})
+
+    sides = audit_of(before), audit_of(after)
+    change = next(one for one in compare(*sides, audit_of).changes if one.subject == "digits")
+    assert (change.outcome, change.chance, change.before.status, change.after.status) == (
+        "nearer",
+        0.5,
+        "found",
+        "clear",
+    )
 
 
 def without_longest(instances: Instances) -> Instances:

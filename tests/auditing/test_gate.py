@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.conditions import FIGURES, Comparison, parse_condition
 from swag_af.auditing.dataset import Checks, audit
-from swag_af.auditing.diagnostics import Diagnostic, LeftOut
+from swag_af.auditing.diagnostics import Balanced, Diagnostic, LeftOut
 from swag_af.auditing.gate import decide, parse_gate, read_gate
 from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
@@ -140,6 +140,20 @@ def test_brackets_of_a_subject_are_letters_like_others() -> None:
 @pytest.mark.parametrize("target", ["AF101", "af101", "AF1*", "*", "options-only-solvable", "options-*"])
 def test_a_code_goes_by_number_by_name_and_by_pattern(target: str) -> None:
     assert "AF101" in parse_condition(f"{target} clear").codes
+
+
+def test_a_shortcut_that_accuracy_hides_fails_a_gate() -> None:
+    hidden = diagnostic(
+        "hypothesis, tfidf",
+        code="AF105",
+        value=0.9,
+        low=0.88,
+        high=0.92,
+        chance=0.9,
+        effect=0.0,
+        balanced=Balanced(0.8, 0.7, 0.87, 0.5, "found"),
+    )
+    assert statuses("AF105 not found", hidden) == ["failed"]
 
 
 def test_what_was_not_computed_fails_unless_the_condition_says_otherwise() -> None:

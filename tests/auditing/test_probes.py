@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from auditing.made import rare_classes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
@@ -20,6 +21,7 @@ from slow.probes import PlainTfidf
 from tiny_bert import save_tiny_bert
 
 from swag_af.auditing.codes.code import codes
+from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Probe
 from swag_af.auditing.probes.bridge import FilterScorer, scorer_of
 from swag_af.auditing.probes.findings import diagnostics_of
@@ -881,6 +883,41 @@ def test_a_model_of_classes_that_knows_nothing_is_not_below_chance() -> None:
     (premise,) = [one for one in found if one.code == "AF106"]
     assert premise.high < premise.chance
     assert premise.status == "clear"
+
+
+def of_hypotheses(instances: Instances, model: str) -> Diagnostic:
+    """What the model finds in the hypotheses alone."""
+    groups = group(instances)
+    made = probes(instances, groups, inputs=["hypothesis"], models=[model])
+    return next(one for one in diagnostics_of(made.found, instances, groups) if one.code == "AF105")
+
+
+@pytest.mark.parametrize("model", ["tfidf", "fasttext"])
+def test_a_word_of_all_texts_of_a_rare_class_is_found_though_no_accuracy_shows_it(model: str) -> None:
+    one = of_hypotheses(rare_classes(800, seed=1, edit=" indeed"), model)
+    assert one.low < one.chance
+    assert one.balanced is not None
+    assert (one.status, one.balanced.chance) == ("found", 0.5)
+    assert one.balanced.low > 0.6
+    assert "Each class weighed equally" in one.said
+    assert all("indeed" in example.text for example in one.examples)
+
+
+def test_a_published_split_of_unequal_classes_is_asked_with_each_weighed_equally() -> None:
+    made = rare_classes(800, seed=2, edit=" indeed")
+    rows = tuple(replace(one, split="train" if i % 2 else "test") for i, one in enumerate(made.instances))
+    instances, alone = replace(made, instances=rows), Groups(np.arange(800), "each alone")
+    found = diagnostics_of(probes(instances, alone, inputs=["hypothesis"], models=["tfidf"]).found, instances, alone)
+    split = next(one for one in found if one.code == "AF108")
+    assert split.balanced is not None
+    assert (split.status, split.balanced.status) == ("found", "found")
+
+
+def test_labels_by_lot_in_unequal_shares_are_found_by_no_probe() -> None:
+    for seed in range(6):
+        one = of_hypotheses(rare_classes(300, seed=seed, share=0.15), "tfidf")
+        assert one.balanced is not None
+        assert (one.status, one.balanced.status) == ("clear", "clear")
 
 
 def test_a_text_that_stands_alone_is_the_task_itself() -> None:

@@ -10,6 +10,7 @@ import pytest
 from auditing.made import (
     random_choices,
     random_classes,
+    rare_classes,
     singles,
     some_choices,
     some_classes,
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 from shared_data import shared
 from slow import single_features as slow
 
+from swag_af.auditing.balance import class_weights, weighed
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.conditions import decide_one, parse_condition
 from swag_af.auditing.diagnostics import Diagnostic, mirrored, of_accuracy
@@ -210,6 +212,17 @@ def test_the_class_of_a_bin_is_the_most_frequent_in_the_other_folds(instances: I
     assert np.allclose(rules.frequent_classes(bins, instances, folds), expected)
 
 
+@given(some_classes(), st.data())
+def test_where_classes_weigh_the_same_a_bin_has_the_class_with_the_largest_share_there(
+    instances: Instances, data: st.DataObject
+) -> None:
+    n = len(instances)
+    bins = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    folds = np.arange(n) % 2
+    expected = slow.classes_by_share(bins.tolist(), instances.answers.tolist(), folds.tolist(), 3)
+    assert np.allclose(rules.frequent_classes(bins, instances, folds, weights=np.ones(3)), expected)
+
+
 @given(st.lists(st.integers(-3, 30), min_size=1, max_size=60))
 def test_bins_keep_order_and_equal_values_together(values: list[int]) -> None:
     bins = rules.quantile_bins(np.array(values, float))
@@ -323,6 +336,52 @@ def test_what_was_planted_in_a_class_is_found(edit: str, name: str, code: str) -
     instances = replace(drawn, instances=made)
     found = by_subject(feature_diagnostics(instances, group(instances)))[name]
     assert (found.code, found.status) == (code, "found")
+
+
+def test_a_shortcut_to_a_rare_class_is_found_though_no_accuracy_shows_it() -> None:
+    """Every text of the rare class has it, and more of the other: the largest class is the best guess everywhere."""
+    instances = rare_classes(600, seed=4, edit=" " + "9" * 20)
+    one = by_subject(feature_diagnostics(instances, singles(instances)))["digits"]
+    assert one.value == pytest.approx(one.chance, abs=0.01)
+    assert one.balanced is not None
+    assert (one.status, one.balanced.status, one.balanced.chance) == ("found", "found", 0.5)
+    assert one.balanced.low > 0.8
+    assert "Each class weighed equally" in one.said
+    assert all("* rare" in example.text for example in one.examples)
+
+
+def test_where_classes_are_nearly_equal_nothing_else_is_asked() -> None:
+    instances = random_classes(300, seed=4)
+    assert all(one.balanced is None for one in feature_diagnostics(instances, group(instances)))
+
+
+def test_a_class_of_fewer_than_five_texts_counts_nothing() -> None:
+    """A single wrong label would else be a third of all."""
+    counts = np.repeat(np.arange(3), [80, 20, 2])
+    weights = class_weights(counts, 3)
+    assert weights is not None
+    assert weights.tolist() == [0.25, 1.0, 0.0]
+    found = weighed(np.ones(102), counts, weights, np.arange(102))
+    assert (found.value, found.chance) == (1.0, 0.5)
+    assert class_weights(np.repeat(np.arange(3), [50, 50, 2]), 3) is None
+
+
+def test_a_balanced_value_is_the_mean_of_the_recalls() -> None:
+    rng = np.random.default_rng(0)
+    labels, hits = rng.choice(3, 200, p=[0.7, 0.2, 0.1]), rng.random(200)
+    weights = class_weights(labels, 3)
+    assert weights is not None
+    found = weighed(hits, labels, weights, np.arange(200))
+    assert found.value == pytest.approx(np.mean([hits[labels == c].mean() for c in range(3)]), abs=1e-6)
+
+
+def test_luck_with_unequal_classes_is_seldom_found() -> None:
+    found = 0
+    for seed in range(40):
+        instances = rare_classes(200, seed=seed, share=0.15)
+        made = feature_diagnostics(instances, singles(instances), features=["tokens", "digits", "commas", "full stop"])
+        found += any(one.status == "found" for one in made)
+    assert found <= 4
 
 
 def test_gold_that_never_is_longest_is_found_below_chance() -> None:

@@ -9,6 +9,7 @@ import pytest
 from made_up_audits import audit, integrity, probe, questions, word
 
 from swag_af.auditing import storing
+from swag_af.auditing.diagnostics import Balanced
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.storing import ABOUT, DIAGNOSTICS, QUESTIONS, WORDS, open_audit, read_diagnostics, save_audit
 from swag_af.auditing.storing import saved_form as saved_form_of
@@ -34,6 +35,15 @@ def test_what_is_read_again_is_what_was_kept(made: Audit, tmp_path: Path) -> Non
     assert sorted(path.name for path in (tmp_path / "audit").iterdir()) == sorted(
         [ABOUT, DIAGNOSTICS, QUESTIONS, WORDS]
     )
+
+
+def test_balanced_figures_are_kept_and_have_no_field_where_there_are_none(made: Audit, tmp_path: Path) -> None:
+    first, *others = made.diagnostics
+    first = replace(first, balanced=Balanced(0.8, 0.7, 0.87, 0.5, "found"))
+    save_audit(replace(made, diagnostics=(first, *others)), tmp_path / "audit")
+    assert read_diagnostics(tmp_path / "audit") == (first, *others)
+    lines = [json.loads(line) for line in (tmp_path / "audit" / DIAGNOSTICS).read_text(encoding="utf-8").splitlines()]
+    assert ["balanced" in line for line in lines] == [True, *[False] * len(others)]
 
 
 def test_the_same_audit_gives_the_same_bytes(made: Audit, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from made_up_audits import audit, integrity, probe, questions, word
 
-from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.diagnostics import Balanced, Diagnostic
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.ranking import hits
@@ -185,6 +185,28 @@ def test_classes_are_labelled() -> None:
     made = Audit(data, audit(data, []).groups, (found,), (), (), {})
     assert "of the instances (95 %" in verdict(made)
     assert "are labelled rightly from the hypothesis alone, without the premise" in verdict(made)
+
+
+def test_what_accuracy_hides_is_told_with_each_class_weighed_equally() -> None:
+    rows = tuple(Instance(str(i), "p", ("t",), int(i % 10 == 0)) for i in range(400))
+    data = Instances(rows, "classes", ("no", "yes"))
+    plain = replace(audit(DATA, [probe(DATA, 0.25)]).diagnostics[0], code="AF105", subject="hypothesis, tfidf")
+    plain = replace(plain, status="clear", value=0.9, low=0.87, high=0.93, chance=0.9, effect=0.0)
+    one = replace(plain, status="found", balanced=Balanced(0.8, 0.7, 0.87, 0.5, "found"))
+    other = replace(plain, subject="hypothesis, fasttext")
+    made = Audit(data, audit(data, []).groups, (other, one), (), (), {})
+    assert verdict(made) == (
+        "80.0 % of the instances (95 % interval 70.0 to 87.0 %), each class weighed equally, are labelled rightly from "
+        "the hypothesis alone, without the premise, by a linear model over words, one of 2 probes. "
+        "Guessing gets 50.0 %."
+    )
+    assert diagnostic_rows(made.diagnostics)[1][:4] == (
+        "AF105 hypothesis, tfidf, each class weighed equally",
+        "80.0 %",
+        "70.0 to 87.0 %",
+        "50.0 %",
+    )
+    assert not any("below chance" in line.lower() for line in further(made))
 
 
 def test_rows_are_those_asked_for_and_align() -> None:

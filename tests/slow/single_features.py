@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import permutations
 
 from swag_af.data.instances.instances import Instances
@@ -123,6 +124,18 @@ def frequent_classes(bins: Sequence[int], labels: Sequence[int], folds: Sequence
         here, all_ = Counter(y for b, y in others if b == own), Counter(y for _, y in others)
         best = max((here[c], all_[c]) for c in range(n))
         top = [(here[c], all_[c]) == best for c in range(n)]
+        shares.append([is_top / sum(top) for is_top in top])
+    return shares
+
+
+def classes_by_share(bins: Sequence[int], labels: Sequence[int], folds: Sequence[int], n: int) -> list[list[float]]:
+    """As `frequent_classes`; the class of whose texts the largest share is in the bin."""
+    shares = []
+    for own, fold in zip(bins, folds, strict=True):
+        others = [(b, y) for b, y, f in zip(bins, labels, folds, strict=True) if f != fold]
+        here, all_ = Counter(y for b, y in others if b == own), Counter(y for _, y in others)
+        each = [Fraction(here[c], all_[c] or 1) for c in range(n)]
+        top = [share == max(each) for share in each]
         shares.append([is_top / sum(top) for is_top in top])
     return shares
 

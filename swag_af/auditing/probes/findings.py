@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Diagnostic, Example, LeftOut, Status, of_accuracy
+from swag_af.auditing.balance import class_weights, said_of, weighed, without_shares
+from swag_af.auditing.diagnostics import Balanced, Diagnostic, Example, LeftOut, Status, of_accuracy
 from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.integrity.recycled import note_on_probes
 from swag_af.auditing.outcome import Probe, chance_of, over_seeds, probe_name
@@ -56,7 +57,7 @@ def diagnostics_of(probes: Sequence[Probe], instances: Instances, groups: Groups
     instance they are the same, and the difference is 0. Where instances have contrast sets, AF109 beside.
     """
     each = over_seeds(probes)
-    found = [_of_probe(one, instances, groups) for one in each if one.folds != "random"]
+    found = [_of_probe(one, _of_name(one.name, probes), instances, groups) for one in each if one.folds != "random"]
     if note := note_on_probes(instances, groups.numbers):
         found = [replace(one, said=f"{one.said} {note}") if one.code in OF_OPTIONS else one for one in found]
     found += _random_against_group(each, instances, groups)
@@ -76,19 +77,43 @@ def left_out_of(not_made: Iterable[tuple[Task, str]], instances: Instances) -> t
     return tuple(LeftOut(code, subject, why) for (code, subject), why in sorted(found.items()))
 
 
-def _of_probe(one: Probe, instances: Instances, groups: Groups) -> Diagnostic:
+def _of_name(name: str, probes: Sequence[Probe]) -> list[Probe]:
+    """The probes of that name: one for each seed."""
+    return [one for one in probes if one.name == name]
+
+
+def _of_probe(one: Probe, seeds: Sequence[Probe], instances: Instances, groups: Groups) -> Diagnostic:
+    """The diagnostic of `one`, the mean of the probes of several `seeds`."""
     known = INPUTS[instances.kind][one.input]
     chance = chance_of(one, instances)
     numbers = np.unique(groups.numbers[one.rows], return_inverse=True)[1]
     code = SPLIT if one.folds == "split" else CODES[one.input]
     times = 1.0 if one.folds == "split" else CROSS_VALIDATED  # nothing that a split is scored by learned from it
     found = of_accuracy(code, one.name, one.hits, chance, numbers, said="", times=times)
-    side = _side(found, one, instances)
+    balanced, shown = _balanced(seeds, instances, numbers, times)
+    is_balanced = balanced is not None and balanced.status == "found" and _side(found, one, instances) <= 0
+    side = 1 if is_balanced else _side(found, one, instances)
     status, verdict = _verdict(one.input, side, known.said)
-    said = f"{_sentence(one, found, known.said)} {verdict}"
+    figures = [_sentence(one, found, known.said), *([said_of(balanced)] if balanced else [])]
+    said = " ".join([*figures, verdict])
     if side < 0 and instances.kind == "choices":
         said += f" {_least_liked(one, instances, numbers, times)}"
-    return replace(found, status=status, said=said, examples=examples(one, instances, below=side < 0))
+    examined = shown if is_balanced else one
+    made = examples(examined, instances, below=side < 0)
+    return replace(found, status=status, said=said, examples=made, balanced=balanced)
+
+
+def _balanced(
+    seeds: Sequence[Probe], instances: Instances, numbers: np.ndarray, times: float
+) -> tuple[Balanced | None, Probe]:
+    """The accuracy with each class weighed equally, and the probe as it chooses then; None of choices and of classes
+    that are nearly equal."""
+    own = instances.take(seeds[0].rows)
+    weights = class_weights(own.answers, len(own.classes)) if own.kind == "classes" else None
+    if weights is None:
+        return None, seeds[0]
+    (mean,) = over_seeds([without_shares(one, instances, weights) for one in seeds])
+    return weighed(mean.hits, own.answers, weights, numbers, times=times), mean
 
 
 def _side(found: Diagnostic, one: Probe, instances: Instances) -> int:

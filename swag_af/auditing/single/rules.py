@@ -4,7 +4,8 @@ A rule reads scores or bins that know no labels. Of choices it takes the option 
 nothing is fitted. Of classes it takes, for each bin of the feature, the class that is most frequent there in the other
 folds. Hits of such a rule in different folds hang together, since each fold is learnt from for the others, and luck
 would be found too often (Bengio and Grandvalet 2004). Whether it is luck is therefore asked of a rule that learns
-forward: each fold from the folds before it, so that hits in one fold say nothing of luck in the next.
+forward: each fold from the folds before it, so that hits in one fold say nothing of luck in the next. Where classes are
+unequal, a second rule is tried: a bin has the class of which most texts are there, and each class weighs the same.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from swag_af.auditing.balance import class_weights, said_of, weighed
 from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
 from swag_af.auditing.examples import worst
 from swag_af.auditing.ranking import hits
@@ -48,6 +50,10 @@ class Tried:
     """The opposite rule, which is left out where every question has two options."""
     found_from: float | None = None
     """The lowest value, above chance, that is more than a hint; where None, any that differs from chance."""
+    weights: np.ndarray | None = None
+    """(C,) how much a hit in each class counts, where not the same."""
+    balanced: "Tried | None" = None
+    """The rule by which each class weighs the same, where classes are unequal."""
 
 
 def choose(
@@ -111,23 +117,36 @@ def _margins(scores: np.ndarray, is_top: np.ndarray, instances: Instances) -> np
 def classify(code: str, subject: str, bins: np.ndarray, instances: Instances, folds: np.ndarray) -> Tried:
     """The rule that takes the class most frequent, in the other `folds` (N,), among texts of the same of `bins` (N,).
 
-    A bin that the other folds lack has the class most frequent in them; classes that are as frequent share.
+    A bin that the other folds lack has the class most frequent in them; classes that are as frequent share. Where
+    classes are unequal, `balanced` is the rule by which each weighs the same.
     """
-    shares = frequent_classes(bins, instances, folds)  # (N, C)
-    found = shares[np.arange(len(instances)), instances.answers]
-    forward = frequent_classes(bins, instances, folds, forward=True)
-    residuals, variances = _beyond_luck(forward, instances.answers, folds)
+    plain = _classified(code, subject, bins, instances, folds, None)
+    weights = class_weights(instances.answers, len(instances.classes))
+    if weights is None:
+        return plain
+    return replace(plain, balanced=_classified(code, subject, bins, instances, folds, weights))
+
+
+def _classified(
+    code: str, subject: str, bins: np.ndarray, instances: Instances, folds: np.ndarray, weights: np.ndarray | None
+) -> Tried:
+    """The rule of `classify`, or, with `weights` (C,), the one by which each class weighs the same."""
+    labels, each = instances.answers, np.ones(len(instances.classes)) if weights is None else weights
+    shares = frequent_classes(bins, instances, folds, weights=weights)  # (N, C)
+    forward = frequent_classes(bins, instances, folds, forward=True, weights=weights)
+    residuals, variances = _beyond_luck(forward * each, labels, folds)
     said = f"`{subject}` alone tells the class of {{value}} of {several(len(instances), 'text')} ({{low}} to {{high}}; "
     return Tried(
         code=code,
         subject=subject,
         said=f"{said}largest class has {{chance}}).",
         rows=np.arange(len(instances)),
-        hits=found,
-        chance=instances.chance,
+        hits=shares[np.arange(len(labels)), labels],
+        chance=instances.chance if weights is None else np.full(len(labels), 1 / np.count_nonzero(weights)),
         residuals=residuals,
         variances=variances,
-        margins=np.zeros(len(instances)),
+        margins=np.zeros(len(labels)) if weights is None else each[labels],
+        weights=weights,
     )
 
 
@@ -137,18 +156,29 @@ def quantile_bins(values: np.ndarray) -> np.ndarray:
     return np.searchsorted(np.unique(inner), values, side="right")
 
 
-def frequent_classes(bins: np.ndarray, instances: Instances, folds: np.ndarray, *, forward: bool = False) -> np.ndarray:
+def frequent_classes(
+    bins: np.ndarray,
+    instances: Instances,
+    folds: np.ndarray,
+    *,
+    forward: bool = False,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
     """(N, C) 1 at the class that the rule of `classify` takes; 1/t at each where t share.
 
-    `forward`: each fold's learnt from the folds before it, and not from all others.
+    `forward`: each fold's learnt from the folds before it, and not from all others. With `weights` (C,) a bin's class
+    is the one of whose texts the largest share is there; one that counts nothing is never taken.
     """
     n_classes, n_bins, labels = len(instances.classes), int(bins.max()) + 1, instances.answers
     shares = np.empty((len(instances), n_classes))
     for fold in range(int(folds.max()) + 1):
         train, own = (folds < fold) if forward else (folds != fold), folds == fold
         counts = np.bincount(bins[train] * n_classes + labels[train], minlength=n_bins * n_classes)
-        counts = counts.reshape(n_bins, n_classes) * (1 + int(train.sum()))
-        counts += np.bincount(labels[train], minlength=n_classes)  # decides between equals only
+        counts, of_class = counts.reshape(n_bins, n_classes), np.bincount(labels[train], minlength=n_classes)
+        if weights is None:
+            counts = counts * (1 + int(train.sum())) + of_class  # the latter decides between equals only
+        else:
+            counts = np.where(weights > 0, (counts / np.maximum(of_class, 1)).round(12), -1.0)
         is_top = counts == counts.max(axis=1, keepdims=True)
         shares[own] = (is_top / is_top.sum(axis=1, keepdims=True))[bins[own]]
     return shares
@@ -176,14 +206,41 @@ def diagnostics_of(tried: Sequence[Tried], instances: Instances, groups: Groups)
 
     `found` asks for two things: a p-value below 0.05 after Benjamini and Hochberg over the rules that tell any answers
     apart, and a 95 % interval that leaves out chance. With the first alone it is a hint: more than luck, but too
-    seldom of use to show in the accuracy.
+    seldom of use to show in the accuracy. Where classes are unequal, the two rules of a feature are in one diagnostic,
+    and both count among the rules.
     """
-    p_values = np.array([_p_value(one, groups) for one in tried])
-    q_values, telling = np.ones(len(tried)), np.array([bool((one.variances > 0).any()) for one in tried], bool)
+    every = [*tried, *(one.balanced for one in tried if one.balanced)]
+    p_values = np.array([_p_value(one, groups) for one in every])
+    q_values, telling = np.ones(len(every)), np.array([bool((one.variances > 0).any()) for one in every], bool)
     q_values[telling] = adjusted(p_values[telling])
-    n_rules = int(telling.sum())
-    found = [_diagnostic(one, q, n_rules, instances, groups) for one, q in zip(tried, q_values.tolist(), strict=True)]
+    n_rules, of_rule = int(telling.sum()), {id(one): q for one, q in zip(every, q_values.tolist(), strict=True)}
+    found = []
+    for one in tried:
+        plain = _diagnostic(one, of_rule[id(one)], n_rules, instances, groups)
+        found.append(
+            _with_balanced(plain, one.balanced, of_rule[id(one.balanced)], n_rules, instances, groups)
+            if one.balanced
+            else plain
+        )
     return sorted(found, key=lambda one: (one.code, one.subject))
+
+
+def _with_balanced(
+    plain: Diagnostic, tried: Tried, q: float, n_rules: int, instances: Instances, groups: Groups
+) -> Diagnostic:
+    """The diagnostic `plain` of a feature, with what the rule `tried`, of equal classes, finds above chance."""
+    assert tried.weights is not None
+    one = weighed(tried.hits, instances.answers, tried.weights, _numbers(tried, groups))
+    is_luck = q >= LEVEL or one.value <= one.chance
+    one = replace(one, status="clear" if is_luck else "found" if one.status == "found" else "hint")
+    said = f"{plain.said} {said_of(one)}"
+    said += "" if is_luck else f" Adjusted for {several(n_rules, 'rule')}, p {_said(q)}."
+    both = replace(plain, said=said, balanced=one)
+    if is_luck or plain.status == "found" or plain.status == one.status:
+        return both
+    shown = (tried.hits == 1.0) & (tried.variances > 0)
+    examples = worst(instances, tried.rows[shown], tried.margins[shown], f"{tried.subject}: right")
+    return replace(both, status=one.status, examples=examples)
 
 
 def _p_value(tried: Tried, groups: Groups) -> float:
