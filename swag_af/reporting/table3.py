@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
+from swag_af.baselines.models import MAJORITY, RANDOM
 from swag_af.baselines.outcome import Baselines, Difference, Figure, Order
 from swag_af.data.files import LineFeeds, write_text
 from swag_af.data.percent import from_to, in_percent
@@ -40,7 +41,8 @@ def baseline_lines(found: Baselines) -> list[str]:
     """All of it for the terminal: accuracies, intervals, differences, order, blanks, notes."""
     lines = [_head(found), *filter(None, [found.warning])]
     for trained_on in found.trained_on:
-        lines += ["", f"Accuracy, %{_trained(trained_on)}; {_SIGNS}", *table(accuracy_rows(found, trained_on))]
+        signs = f"{_SIGNS}{_by_luck(found, trained_on)}"
+        lines += ["", f"Accuracy, %{_trained(trained_on)}; {signs}", *table(accuracy_rows(found, trained_on))]
         lines += ["", f"95 % intervals on {found.main}, %", *table(interval_rows(found, trained_on))]
         lines += _difference_lines(found, trained_on)
     lines += ["", *(order_line(one) for one in found.orders)] if found.orders else []
@@ -50,6 +52,13 @@ def baseline_lines(found: Baselines) -> list[str]:
 
 
 _SIGNS = f"± deviation over seeds; {_BEYOND} the 95 % interval leaves out chance"
+
+
+def _by_luck(found: Baselines, trained_on: str) -> str:
+    """How many figures have a star, and how many would if no model knew anything; those of guesses do not count."""
+    told = [one for one in found.figures if one.trained_on == trained_on and one.model not in (RANDOM, MAJORITY)]
+    n = sum(map(is_beyond, told))
+    return f": {n:,} of {len(told):,} do, where about {0.05 * len(told):.1f} would if none differed" if n else ""
 
 
 def _head(found: Baselines) -> str:

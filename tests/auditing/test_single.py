@@ -397,6 +397,20 @@ def test_gold_that_never_is_longest_is_found_below_chance() -> None:
     assert longest.examples[0].said == "longest: wrong"
 
 
+def test_what_other_features_give_away_makes_no_place_easier_to_find() -> None:
+    """A place with gold in 30 % of 400 questions, p 0.02, is luck among four; among forty found rules it was found."""
+    answers = np.repeat(np.arange(4), [94, 120, 93, 93])
+    instances = with_labels(random_choices(400, seed=8), answers.tolist())
+    places = np.arange(len(instances.texts.options)) - instances.offsets[:-1][instances.texts.rows]
+    gold = np.zeros(len(places))
+    gold[instances.offsets[:-1] + answers] = 1.0
+    tried = [choose("AF202", f"option {k + 1}", (places == k).astype(float), instances) for k in range(4)]
+    others = [choose("AF201", f"feature {k}", gold, instances) for k in range(40)]
+    found = by_subject(rules.diagnostics_of([*tried, *others], instances, singles(instances)))
+    assert {found[f"feature {k}"].status for k in range(40)} == {"found"}
+    assert {found[f"option {k + 1}"].status for k in range(4)} == {"clear"}
+
+
 def test_one_answer_for_all_questions_is_found_as_a_position() -> None:
     instances = with_labels(random_choices(60, seed=6), [1] * 60)
     found = by_subject(feature_diagnostics(instances, singles(instances), features=["position"]))

@@ -92,6 +92,14 @@ def test_the_text_has_all_of_it(found: Baselines) -> None:
         assert part in said
 
 
+def test_how_many_stars_luck_would_give_is_said_beside_the_table(found: Baselines) -> None:
+    lines = baseline_lines(found)
+    assert any("leaves out chance: 4 of 6 do, where about 0.3 would if none differed" in line for line in lines)
+    guesses = [replace(one, model="random", accuracy=0.25, low=0.21, high=0.29) for one in found.figures]
+    alone = baseline_lines(replace(found, models=("random",), figures=tuple(guesses), differences=()))
+    assert not any("would if none differed" in line for line in alone)
+
+
 def test_the_csv_has_a_line_for_each_figure_and_for_people(found: Baselines) -> None:
     rows = list(csv.DictReader(io.StringIO(as_csv(found))))
     assert len(rows) == len(found.figures) + 1
