@@ -128,7 +128,8 @@ def index_of(
     if not 0 <= number - first < len(options):
         is_text = str(value).strip() in _stripped(options)
         as_well = "; it is the text of one, so these may be texts, not numbers" if is_text else ""
-        raise RowError(f"has {label} {told(number)}, and {len(options)} {what}, which count from {first}{as_well}")
+        there = f"{len(options)} {what}, which count" if len(options) != 1 else f"1 text under {what}, which counts"
+        raise RowError(f"has {label} {told(number)}, and {there} from {first}{as_well}")
     return number - first
 
 

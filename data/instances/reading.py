@@ -26,7 +26,7 @@ from swag_af.data.instances.layouts.images import NLVR2
 from swag_af.data.instances.masking import masked
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.plan import Plan, in_groups_of_all
-from swag_af.data.instances.rows import MINUS_ONE, UNLABELLED, Found, Hidden, found_in, labels_in, place_of
+from swag_af.data.instances.rows import MINUS_ONE, UNLABELLED, Found, Hidden, counted, found_in, labels_in, place_of
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
 
@@ -137,6 +137,7 @@ def _with_bases(sources: Sequence[Source], plans: Sequence[Plan], wanted: LabelB
     if wanted != "auto":
         return [replace(plan, base=base_named(wanted)) for plan in plans]
     bases = {which: base_of(cells(which)) for which in {column(plan) for plan in plans}}
+    _check_one_base([(source, plan) for source, plan in zip(sources, plans, strict=True) if not bases[column(plan)]])
     for which, base in bases.items():
         check_base(base, cells(which), f"labels under {which[1]}", "--label-base")
     doubts = {which: base_doubt(base, cells(which)) for which, base in bases.items()}
@@ -148,6 +149,20 @@ def _with_bases(sources: Sequence[Source], plans: Sequence[Plan], wanted: LabelB
         return replace(plan, base=bases[which], base_doubt=doubt)
 
     return [with_base(source, plan) for source, plan in zip(sources, plans, strict=True)]
+
+
+def _check_one_base(read: Sequence[tuple[Source, Plan]]) -> None:
+    """Raise InputError where labels of one file count from 0, and those of another with the same columns from 1."""
+    first: dict[tuple[str, str, int], Path] = {}
+    for source, plan in read if len(read) > 1 else ():
+        column = plan.layout.name, plan.columns.label_column
+        first.setdefault((*column, base_of(labels_in(source, plan))), source.path)
+        from_0, from_1 = first.get((*column, 0)), first.get((*column, 1))
+        if from_0 and from_1:
+            raise InputError(
+                f"{from_1}: its labels under {column[1]} seem to count from 1, and those of {from_0} from 0, so one of "
+                "the two would be off by one. Make both count from the same number, or read one of them alone."
+            )
 
 
 def _parts_of_files(sources: Sequence[Source], plans: Sequence[Plan], paths: Sequence[Path]) -> list[_Part]:
@@ -263,7 +278,7 @@ def _notes(source: Source, plan: Plan, n: int, n_rows: int, tally: Counter[str])
     if unlabelled:
         more = f"; {minus_one:,} {MINUS_ONE}" if minus_one else ""
         yield f"{unlabelled:,} of {unlabelled + n:,} {UNLABELLED}{more}"
-    yield from (f"{count:,} {what}" for what, count in sorted(tally.items()) if count)
+    yield from (counted(count, what) for what, count in sorted(tally.items()) if count)
 
 
 def _joined(parts: Sequence[_Part], name: str) -> Instances:
@@ -283,7 +298,7 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
             "out. If one of these is a class, call it otherwise."
         )
     notes += [f"classes: {', '.join(map(_cut, classes))}"] if classes else []
-    notes += _alike(classes)
+    notes += [*_alike(classes), *_on_a_scale(classes)]
     notes += notes_of(found)
     named = any(not part.ids_guessed for part in parts)
     ids, more = _ids(found, named)
@@ -359,9 +374,18 @@ def _alike(classes: Sequence[str]) -> Iterator[str]:
             yield f"{which} differ in letter case alone and are {len(names)} classes: is that meant?"
 
 
+def _on_a_scale(classes: Sequence[str]) -> Iterator[str]:
+    """What is to be said of classes that are numbers, and not whole ones: they may be points of a scale."""
+    broken = [name for name in classes if "." in name]
+    if broken and all(map(_NUMBER.fullmatch, classes)):
+        yield f"{', '.join(map(_cut, broken))}: labels that are no whole numbers are classes as others: is that meant?"
+
+
+_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+
+
 def _by_size(label: str) -> tuple[Any, ...]:
-    is_number = re.fullmatch(r"-?\d{1,9}", label)
-    return (0, int(label), "") if is_number else (1, 0, label)
+    return (0, float(label), "") if _NUMBER.fullmatch(label) else (1, 0, label)
 
 
 def _ids(found: Sequence[Found], named: bool) -> tuple[list[str], list[str]]:

@@ -33,7 +33,7 @@ from swag_af.data.cells.values import (
     word_of,
 )
 from swag_af.data.cells.words import source_of, variant_of
-from swag_af.data.errors import Faults, RowError, told
+from swag_af.data.errors import Faults, RowError, several, told
 from swag_af.data.instances.instances import Instance
 from swag_af.data.instances.plan import Plan, plain_rows
 from swag_af.data.instances.tagged import OBJECTS, has_names, kinds_in
@@ -83,6 +83,16 @@ BLANK = "blank options stay, since others stand behind them or the label says th
 UNKNOWN_SOURCE = "rows do not say whether gold was found or generated in a word that is known"
 REPEATED = "rows have the {} of an earlier one, and a number behind it"
 """What a source may have that is told, and how often."""
+_OF_ONE = {
+    NO_TEXT: "option without a text was left out of its row",
+    BLANK: "blank option stays, since others stand behind it or the label says that it is right (AF509)",
+    UNKNOWN_SOURCE: "row does not say whether gold was found or generated in a word that is known",
+}
+
+
+def counted(n: int, what: str) -> str:
+    """`2 options without a text were left out of their rows`, and the like of one."""
+    return f"{n:,} {_OF_ONE.get(what, what) if n == 1 else what}"
 
 
 def found_in(source: Source, plan: Plan, name: str, tally: Counter[str], hidden: list[Hidden]) -> Iterator[list[Found]]:
@@ -225,7 +235,7 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     tally[NO_TEXT] += sum(text is None for text in texts)
     tally[BLANK] += sum(not text.strip() for text in options)
     if len(options) < 2:
-        raise RowError(f"has {len(options)} options, where two or more are due")
+        raise RowError(f"has {several(len(options), 'option')}, where two or more are due")
     return Found(id, context, options, gold, start, places=places, names=names)
 
 

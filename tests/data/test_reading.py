@@ -1227,7 +1227,7 @@ BAD: dict[str, tuple[Rows, dict[str, Any], str]] = {
     "one option": (
         [*labelled(0), labelled(0, n=1)[0]],
         {},
-        "line 2 has 1 options, where two or more are due",
+        "line 2 has 1 option, where two or more are due",
     ),
     "an option as the label": (
         [{"question": "why?", "opt_A": "a b", "opt_B": "c d", "opt_C": "e f", "correct": "B"}] * 4,
@@ -1480,3 +1480,40 @@ def test_of_a_release_the_folder_is_named_too(tmp_path: Path) -> None:
     assert len(read_instances(tmp_path / "dataset").instances) > len(
         read_instances(test, ReadingOptions(labels_file=test.with_name("test_labels.csv"))).instances
     )
+
+
+def test_files_whose_labels_count_from_different_numbers_are_told_so_not_called_damaged(tmp_path: Path) -> None:
+    """To take out the rows that do not fit would have left all others off by one."""
+
+    def numbered(first: int) -> Rows:
+        return [{"question": f"q{first}{i}", "choices": ["a", "b", "c"], "label": i % 3 + first} for i in range(9)]
+
+    paths = write(tmp_path / "train.jsonl", numbered(0)), write(tmp_path / "test.jsonl", numbered(1))
+    for order in (paths, paths[::-1]):
+        with pytest.raises(InputError) as raised:
+            read_instances(order)
+        said = str(raised.value)
+        assert "test.jsonl: its labels under label seem to count from 1, and those of" in said
+        assert "train.jsonl from 0" in said
+        assert "take them out" not in said
+    assert len(read_instances([paths[1]])) == 9
+
+
+def test_labels_on_a_scale_are_in_the_order_of_their_size_and_said_to_be_classes(tmp_path: Path) -> None:
+    rows = [{"text": f"t{i}", "label": (1.5, 0, 0.5, 1)[i % 4]} for i in range(20)]
+    made = read(tmp_path, rows)
+    assert made.classes == ("0", "0.5", "1", "1.5")
+    assert "0.5, 1.5: labels that are no whole numbers are classes as others: is that meant?" in made.notes
+    whole = read(tmp_path, [{"text": f"t{i}", "label": (10, 9)[i % 2]} for i in range(20)])
+    assert whole.classes == ("9", "10")
+    assert not any("whole numbers" in note for note in whole.notes)
+
+
+def test_of_one_option_the_noun_is_singular(tmp_path: Path) -> None:
+    rows = [{"question": f"q{i}", "choices": ["a", "b", "c"], "label": 2} for i in range(5)]
+    notes = read(tmp_path, [*rows, {"question": "q", "choices": ["a", None, "c"], "label": 2}]).notes
+    assert any("1 option without a text was left out of its row" in note for note in notes)
+    with pytest.raises(InputError, match="has 1 option, where two or more are due"):
+        read(tmp_path, [*rows, {"question": "q", "choices": ["a"], "label": 0}])
+    with pytest.raises(InputError, match="has label 3, and 1 text under choices, which counts from 0"):
+        read(tmp_path, [*rows, {"question": "q", "choices": ["a"], "label": 3}], label_base="0")
