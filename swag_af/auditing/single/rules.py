@@ -24,6 +24,8 @@ from swag_af.data.instances.instances import Instances
 
 POSITION = "AF202"
 """The code of rules that choose by the place of an option."""
+OF_POSITIONS = 0.01
+"""The level for them, as for the balance of labels (AF508), which is the same question."""
 N_BINS = 10
 """Bins of a feature, of about as many texts each."""
 
@@ -208,8 +210,8 @@ def diagnostics_of(tried: Sequence[Tried], instances: Instances, groups: Groups)
 
     `found` asks for two things: a p-value below 0.05 after Benjamini and Hochberg over the rules that tell any answers
     apart, and a 95 % interval that leaves out chance. With the first alone it is a hint: more than luck, but too
-    seldom of use to show in the accuracy. Positions are a family of their own: where many features are found, one in
-    twenty of those beside them is let through. Where classes are unequal, the two rules of a feature are in one
+    seldom of use to show in the accuracy. Positions are a family of their own, at 0.01: where many features are found,
+    one in twenty of those beside them is let through. Where classes are unequal, the two rules of a feature are in one
     diagnostic, and both count among the rules.
     """
     places = [one for one in tried if one.code == POSITION]
@@ -265,10 +267,10 @@ def _diagnostic(tried: Tried, q: float, n_rules: int, instances: Instances, grou
         return Diagnostic(tried.code, tried.subject, "clear", 0.0, "accuracy", tried.said)
     if instances.kind == "choices" and not tried.variances.any():
         return _deciding_nothing(tried, instances, groups)
-    said = f"{tried.said} Adjusted for {several(n_rules, 'rule')}, p {_said(q)}." if q < LEVEL else tried.said
+    said = f"{tried.said} Adjusted for {several(n_rules, 'rule')}, p {_said(q)}." if q < _level(tried) else tried.said
     said += f" Of two options `{tried.mirror}` finds it in the others." if tried.mirror else ""
     one = of_accuracy(tried.code, tried.subject, tried.hits, tried.chance, _numbers(tried, groups), said=said)
-    status = _status(one, q, tried.found_from)
+    status = _status(one, q < _level(tried), tried.found_from)
     shown = () if status == "clear" else _examples(tried, one, instances)
     return replace(one, status=status, examples=shown, mirror=tried.mirror)
 
@@ -285,8 +287,12 @@ def _said(p: float) -> str:
     return f"= {p:.1g}" if p > 1e-99 else "< 1e-99"
 
 
-def _status(one: Diagnostic, q: float, found_from: float | None) -> Status:
-    if q >= LEVEL:
+def _level(tried: Tried) -> float:
+    return OF_POSITIONS if tried.code == POSITION else LEVEL
+
+
+def _status(one: Diagnostic, is_sure: bool, found_from: float | None) -> Status:
+    if not is_sure:
         return "clear"
     is_enough = found_from is None or (one.value >= found_from and one.value > (one.chance or 0.0))
     return "found" if one.status == "found" and is_enough else "hint"
