@@ -85,7 +85,7 @@ class AuditOptions(Options):
     """Seed of the folds and the fits; 0, or that of the run, when not given."""
     seeds: int = 1
     """Repeat with this many seeds, counted from --seed: other folds, other fits. What models find in a dataset is
-    averaged; single features (AF201 to AF213) are measured once, in the folds of the first seed."""
+    averaged; single features (AF201 to AF215) are measured once, in the folds of the first seed."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,7 +13,7 @@ from slow.integrity import duplicates_by_all_pairs, tail_by_all_outcomes
 
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.diagnostics import Diagnostic
-from swag_af.auditing.integrity.damaged import is_unfinished
+from swag_af.auditing.integrity.damaged import is_unfinished, mixed_word
 from swag_af.auditing.integrity.duplicates import duplicate_diagnostics
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
 from swag_af.auditing.integrity.labels import label_diagnostics, tail
@@ -566,3 +566,54 @@ def test_what_a_script_or_emoji_is_written_with_is_invisible_elsewhere(text: str
     rows = planted(ROWS, (7, with_option(text)))
     one = found_in(choices(rows))["AF511", "invisible characters"]
     assert (one.status == "found") == is_found
+
+
+# ids
+
+
+@pytest.mark.parametrize(
+    "id_of",
+    [
+        lambda i, answer: f"q{i}_{answer}",
+        lambda i, answer: f"{answer + 1}-{i + 100}",
+        lambda i, answer: f"set/{i}/{'ABCD'[answer]}",
+    ],
+)
+def test_ids_that_tell_the_answer_are_a_hint(id_of: Callable[[int, int], str]) -> None:
+    made = choices([replace(one, id=id_of(i, one.answer)) for i, one in enumerate(clean())])
+    told = found_in(made)["AF516", "ids"]
+    assert (told.status, told.value, len(told.examples)) == ("hint", 1.0, 5)
+    drawn = np.random.default_rng(0).permutation(120) % 4
+    by_lot = choices([replace(one, id=id_of(i, int(drawn[i]))) for i, one in enumerate(clean())])
+    assert found_in(by_lot)["AF516", "ids"].status == "clear"
+
+
+def test_ids_that_name_the_class_are_a_hint_and_others_are_not() -> None:
+    rows = clean_pairs()
+    named = classes([replace(one, id=f"{('no', 'maybe', 'yes')[one.answer]}:{i}") for i, one in enumerate(rows)])
+    assert found_in(named)["AF516", "ids"].status == "hint"
+    assert found_in(classes(rows))["AF516", "ids"].status == "clear"
+    of_one = classes([replace(one, id=f"yes:{i}") for i, one in enumerate(rows)])
+    assert found_in(of_one)["AF516", "ids"].status == "clear"
+
+
+# scripts
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("The c\u0430t sleeps.", "c[\u0430]t"),
+        ("\u0395very day", "[\u0395]very"),
+        ("\u043a\u043e\u0442 and cat", ""),
+        ("5 \u03bcm of \u03b2-carotene", ""),
+        ("na\u00efve caf\u00e9", ""),
+    ],
+)
+def test_words_of_two_scripts_that_look_like_one_are_shown_with_the_letter_marked(text: str, shown: str) -> None:
+    assert mixed_word(text) == shown
+    rows = clean()
+    rows[7] = replace(rows[7], options=(*rows[7].options[:3], text))
+    one = found_in(choices(rows))["AF511", "mixed scripts"]
+    assert [example.said for example in one.examples] == ([shown] if shown else [])
+    assert one.status == ("hint" if shown else "clear")

@@ -26,7 +26,7 @@ from swag_af.auditing.balance import class_weights, weighed
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.conditions import decide_one, parse_condition
 from swag_af.auditing.diagnostics import Diagnostic, mirrored, of_accuracy
-from swag_af.auditing.single import form, likeness, numbers, perplexity, recurrence, rules
+from swag_af.auditing.single import form, likeness, naming, numbers, perplexity, recurrence, rules
 from swag_af.auditing.single.features import FEATURES, OTHERS, feature_diagnostics
 from swag_af.auditing.single.rules import choose
 from swag_af.auditing.single.significance import adjusted, p_value
@@ -493,7 +493,7 @@ def test_the_order_of_options_matters_for_positions_alone(seed: int) -> None:
         turned.append(
             replace(one, options=tuple(one.options[k] for k in order), answer=order.tolist().index(one.answer))
         )
-    features = [name for name in (*FEATURES, *OTHERS) if name != "position"]
+    features = [name for name in (*FEATURES, *OTHERS) if name not in ("position", "named")]
     other = replace(instances, instances=tuple(turned))
     one, two = (values(feature_diagnostics(x, singles(x), features=features)) for x in (instances, other))
     assert one == two
@@ -540,11 +540,11 @@ def test_the_form_of_a_premise_is_asked_of_pairs(edit: Callable[[str], str], cod
 def test_every_check_gives_a_diagnostic_with_a_known_code() -> None:
     instances = random_choices(40, seed=1)
     found = feature_diagnostics(instances, singles(instances))
-    assert {one.code for one in found} == {f"AF2{n:02}" for n in range(1, 14)} <= set(codes())
+    assert {one.code for one in found} == {f"AF2{n:02}" for n in range(1, 16)} <= set(codes())
     assert values(found) == sorted(values(found))
     classes = random_classes(40, seed=1)
     of_classes = {one.code for one in feature_diagnostics(classes, singles(classes))}
-    assert of_classes == {one.code for one in found} - {"AF202", "AF204", "AF213"}
+    assert of_classes == {one.code for one in found} - {"AF202", "AF204", "AF213", "AF214"}
 
 
 @pytest.mark.parametrize(
@@ -655,6 +655,82 @@ def test_a_rule_by_which_no_options_differ_is_at_chance_without_luck() -> None:
     decided = decide_one(parse_condition("AF212 <= chance + 10%"), one)
     assert decided.status == "passed"
     assert not decided.by_luck
+
+
+def with_context(instances: Instances, said: Callable[[Instance], str]) -> Instances:
+    """The same with what is `said` of an instance behind its context."""
+    rows = (replace(one, context=f"A man asks I what. {one.context} {said(one)}") for one in instances.instances)
+    return replace(instances, instances=tuple(rows))
+
+
+@pytest.mark.parametrize(
+    ("said", "subject"),
+    [
+        (lambda answer: f"({'ABCD'[answer]})", "letter in the question"),
+        (lambda answer: f"({'abcd'[answer]})", "letter in the question"),
+        (lambda answer: f"Answer: {'ABCD'[answer]}.", "letter in the question"),
+        (lambda answer: f"[{answer + 1}]", "number in the question"),
+        (lambda answer: f"gold {answer}", "number from 0 in the question"),
+    ],
+)
+def test_a_question_that_names_its_answer_is_found(said: Callable[[int], str], subject: str) -> None:
+    drawn = random_choices(200, seed=3)
+    made = with_context(drawn, lambda one: said(one.answer))
+    found = by_subject(feature_diagnostics(made, singles(made), features=["named"]))
+    assert (found[subject].status, found[subject].code) == ("found", "AF214")
+    assert found[subject].value > 0.9
+    by_lot = with_context(drawn, lambda one: said(int(one.id[1:]) % 4))
+    assert by_subject(feature_diagnostics(by_lot, singles(by_lot), features=["named"]))[subject].status == "clear"
+    assert not feature_diagnostics(replace(made, has_order=False), singles(made), features=["named"])
+
+
+def test_articles_and_parts_of_numbers_name_no_option() -> None:
+    instances = Instances((Instance("1", "A dog, and I, saw 3.5 m. I ran.", ("a", "b", "c", "d"), 0),), "choices")
+    assert [scores.tolist() for scores in naming.named(Seen(instances.texts))] == [[0] * 4] * 3
+
+
+@pytest.mark.parametrize(("text", "n"), [("the the dog", 1), ("No no NO", 2), ("the dog the", 0), ("5 5 x", 0)])
+def test_doubled_words_are_counted(text: str, n: int) -> None:
+    instances = Instances((Instance("1", "", (text, "x"), 0),), "choices")
+    assert form.doubled_words(Seen(instances.texts))[0] == n
+
+
+def test_doubled_words_of_wrong_options_are_found() -> None:
+    drawn = random_choices(300, seed=3)
+    rng = np.random.default_rng(0)
+
+    def doubled(one: Instance) -> Instance:
+        return replace(
+            one,
+            options=tuple(
+                f"so so {o}" if k != one.answer and rng.random() < 0.4 else o for k, o in enumerate(one.options)
+            ),
+        )
+
+    made = replace(drawn, instances=tuple(map(doubled, drawn.instances)))
+    assert by_subject(feature_diagnostics(made, singles(made)))["fewest doubled words"].status == "found"
+    assert by_subject(feature_diagnostics(drawn, singles(drawn)))["fewest doubled words"].status == "clear"
+
+
+def test_long_words_of_the_context_are_counted_once_whatever_the_length() -> None:
+    options = ("A carpenter, a carpenter and a ladder", "carpenter", "the tree")
+    instances = Instances((Instance("1", "The carpenter has a ladder by the tree", options, 0),), "choices")
+    assert likeness.long_words(Seen(instances.texts)).tolist() == [2, 1, 0]
+
+
+def test_long_words_that_gold_has_from_its_context_are_found() -> None:
+    drawn = random_choices(300, seed=3)
+    rng = np.random.default_rng(0)
+    rows = []
+    for one in drawn.instances:
+        word = f"carpenter{'abcdefgh'[int(rng.integers(8))]}"
+        options = [
+            o + (f" {word} w1 w2 w3 w4" if rng.random() < (0.6 if k == one.answer else 0.2) else "")
+            for k, o in enumerate(one.options)
+        ]
+        rows.append(replace(one, context=f"{one.context} {word}", options=tuple(options)))
+    made = replace(drawn, instances=tuple(rows))
+    assert by_subject(feature_diagnostics(made, singles(made)))["most long words of the context"].status == "found"
 
 
 def test_positions_are_not_looked_at_where_the_order_was_drawn() -> None:

@@ -8,6 +8,7 @@ Reading order (each file imports only those named before it):
     recycled    options that are right in one question and wrong in another
     repeated    options that repeat another of their question, or gold
     labels      balance of labels, and answers that no label uses
+    ids         ids that tell the answer
     damaged     blank, cut-off and wrongly encoded text
     integrity   all checks
 

@@ -28,6 +28,12 @@ _DIRECTIONS = frozenset("\u200e\u200f\u061c")
 """Marks of direction: texts with letters that run from right to left are written with them."""
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f\u034f")
 """Joiners and variation selectors: Persian, Hindi and emoji are written with them."""
+_ALIKE = re.compile(
+    "[\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405\u03bf\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7]"
+)
+"""Letters of Cyrillic and Greek that look like Latin ones: those of *aeopcyxijsdhABEKMHOPCTYXIJS* and a few more."""
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _LAST_CYRILLIC = "\u052f"
 
 
@@ -149,7 +155,31 @@ def _encoding(instances: Instances, groups: np.ndarray, fields: tuple[_Field, ..
     ):
         has = np.logical_or.reduce([field.having(has_it, len(instances)) for field in fields])
         diagnostics.append(_flagged("AF511", subject, has, instances, groups, said, is_hint=is_hint))
-    return diagnostics
+    return [*diagnostics, _mixed(instances, groups, fields)]
+
+
+def _mixed(instances: Instances, groups: np.ndarray, fields: tuple[_Field, ...]) -> Diagnostic:
+    """AF511: words of Latin letters with one of another script that looks the same; the examples show which."""
+    n = len(instances)
+    has = np.logical_or.reduce([field.having(lambda text: bool(mixed_word(text)), n) for field in fields])
+    said = "have a word of Latin letters with a Cyrillic or Greek one that looks the same"
+    shown = examples_of(instances, np.flatnonzero(has), lambda row: _shown_mixed(fields, row))
+    return of_share("AF511", "mixed scripts", has, groups[:n], said=said, is_hint=True, examples=shown)
+
+
+def _shown_mixed(fields: tuple[_Field, ...], row: int) -> str:
+    """The first such word of an instance."""
+    texts = (field.texts[at] for field in fields for at in np.flatnonzero(field.rows == row).tolist())
+    return next(word for text in texts if (word := mixed_word(text)))
+
+
+def mixed_word(text: str) -> str:
+    """The first word of Latin letters with one of another script that looks like one, these in brackets: `c[а]t`."""
+    if text.isascii() or not _ALIKE.search(text):
+        return ""
+    words = (found[0] for found in _LETTERS.finditer(text))
+    mixed = (word for word in words if _ALIKE.search(word) and _LATIN.search(word))
+    return next((_ALIKE.sub(r"[\g<0>]", word) for word in mixed), "")
 
 
 def _flagged(

@@ -1,12 +1,13 @@
 """The integrity of a dataset: duplicates, contradictions, balance of labels, damaged text. Fits nothing.
 
-Every check gives a diagnostic (AF501 to AF515), also where it found nothing. Neither the order of the instances nor
+Every check gives a diagnostic (AF501 to AF516), also where it found nothing. Neither the order of the instances nor
 that of their options changes a value, but for the balance of positions.
 """
 
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.damaged import damage_diagnostics
 from swag_af.auditing.integrity.duplicates import duplicate_diagnostics
+from swag_af.auditing.integrity.ids import id_diagnostic
 from swag_af.auditing.integrity.labels import label_diagnostics
 from swag_af.auditing.integrity.recycled import recycling_diagnostic
 from swag_af.auditing.integrity.repeated import repeated_diagnostics
@@ -21,6 +22,7 @@ def integrity_diagnostics(instances: Instances, groups: Groups) -> list[Diagnost
         *repeated_diagnostics(instances, groups.numbers),
         *label_diagnostics(instances, groups.numbers),
         *damage_diagnostics(instances, groups.numbers),
+        id_diagnostic(instances, groups.numbers),
         recycling_diagnostic(instances, groups.numbers),
     ]
     return sorted(found, key=lambda one: (one.code, one.subject))

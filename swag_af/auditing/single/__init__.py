@@ -8,6 +8,7 @@ Reading order (each file imports only those named before it):
     form          length, marks, case, digits, quotes, parts of speech
     numbers       the values of options that are numbers
     likeness      how like the context, how like the other options
+    naming        whether the question names one of its options
     perplexity    an n-gram model of the other folds
     recurrence    texts that occur again
     features      the features by name; their diagnostics

@@ -1,4 +1,4 @@
-"""The single features of an audit by name, and what each tells of the labels. Codes AF201 to AF213."""
+"""The single features of an audit by name, and what each tells of the labels. Codes AF201 to AF215."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,13 @@ import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.single import form
-from swag_af.auditing.single.likeness import content_overlap, likeness, overlap
+from swag_af.auditing.single.likeness import content_overlap, likeness, long_words, overlap
+from swag_af.auditing.single.naming import WAYS, named
 from swag_af.auditing.single.numbers import values
 from swag_af.auditing.single.perplexity import surprise
 from swag_af.auditing.single.recurrence import in_other_contexts, recurrences, right_elsewhere, same_texts
 from swag_af.auditing.single.rules import (
+    NAMED,
     Tried,
     choose,
     choose_either,
@@ -48,7 +50,7 @@ class Feature:
         return self.code in OF_FORM
 
 
-OF_FORM = ("AF201", "AF205", "AF206", "AF207", "AF208", "AF212")
+OF_FORM = ("AF201", "AF205", "AF206", "AF207", "AF208", "AF212", "AF215")
 """Codes of the form of one text: of classes with premises, these are asked of both."""
 
 FEATURES: dict[str, Feature] = {
@@ -56,6 +58,7 @@ FEATURES: dict[str, Feature] = {
     "tokens": Feature("AF201", "most tokens", "fewest tokens", form.tokens),
     "overlap": Feature("AF203", "most overlap", "least overlap", overlap),
     "content overlap": Feature("AF203", "most content overlap", "least content overlap", content_overlap),
+    "long words": Feature("AF203", "most long words of the context", "fewest long words of the context", long_words),
     "likeness": Feature("AF204", "most alike", "odd one out", likeness, ("choices",)),
     "full stop": Feature("AF205", "full stop", "no full stop", form.full_stop),
     "question mark": Feature("AF205", "question mark", "no question mark", form.question_mark),
@@ -67,6 +70,7 @@ FEATURES: dict[str, Feature] = {
     "quotes": Feature("AF208", "most quotes", "fewest quotes", form.quotes),
     "stray blanks": Feature("AF212", "most stray blanks", "fewest stray blanks", form.stray_blanks),
     "typography": Feature("AF212", "most typographic signs", "fewest typographic signs", form.typographic),
+    "doubled words": Feature("AF215", "most doubled words", "fewest doubled words", form.doubled_words),
     "number": Feature("AF213", "largest number", "smallest number", values, ("choices",)),
     "nouns": Feature("AF209", "most nouns", "fewest nouns", form.part_of_speech("NOUN", "PROPN")),
     "verbs": Feature("AF209", "most verbs", "fewest verbs", form.part_of_speech("VERB", "AUX")),
@@ -78,8 +82,8 @@ FEATURES: dict[str, Feature] = {
 }
 """The features of a text and its instance alone; parts of speech are shares of the tokens."""
 
-OTHERS = ("position", "perplexity", "label elsewhere")
-"""Features that ask for more: an order of options, models of other folds, labels of other folds."""
+OTHERS = ("position", "named", "perplexity", "label elsewhere")
+"""Features that ask for more: an order of options, twice, models of other folds, labels of other folds."""
 
 
 def feature_diagnostics(
@@ -115,6 +119,9 @@ def choices_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray
     """The rules of one feature of choices."""
     if name == "position":
         yield from _position_rules(seen, instances)
+    elif name == "named":
+        ways = zip(WAYS, named(seen), strict=True) if seen.texts.has_order else ()
+        yield from (choose(NAMED, f"{way} in the question", scores, instances) for way, scores in ways)
     elif name == "perplexity":
         bits = surprise(seen, folds)
         yield from choose_either("AF210", ("most perplexing", "least perplexing"), bits, instances)

@@ -22,6 +22,8 @@ _MARKS = re.escape("".join(sorted(END_MARKS - {"."}))) + ",;:…)}،؛、，：�
 _BEFORE_MARK = re.compile(rf"\s(?=[{_MARKS}]|\.(?!\w)|n['’]t\b|['’](?:s|m|d|re|ve|ll)\b)", re.I)
 """A blank before a mark, or before the second part of a word that a tokeniser cut; none before `.5`."""
 _DIGIT = re.compile(r"\d")
+_DOUBLED = re.compile(r"(?<!\w)([^\W\d_]+)(?=\s+\1(?!\w))", re.I)
+"""A word before itself."""
 
 
 def _of_text(measure: Callable[[str], float]) -> Callable[[Seen], np.ndarray]:
@@ -58,6 +60,9 @@ def stray_blanks(text: str) -> float:
     """How many blanks nobody sees: at either end, before a mark, doubled, and of other kinds than the plain."""
     inner = text.strip()
     return len(text) - len(inner) + len(_STRAY.findall(inner)) + len(_BEFORE_MARK.findall(inner))
+
+
+doubled_words = _of_text(lambda text: len(_DOUBLED.findall(text)))
 
 
 def tokens(seen: Seen) -> np.ndarray:

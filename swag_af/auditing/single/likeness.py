@@ -9,6 +9,9 @@ from swag_af.auditing.single.tables import CONTENT, Seen, TokenTable
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+LONG = 6
+"""Letters from which a word is long: such words are seldom in a text by chance."""
+
 
 def overlap(seen: Seen) -> np.ndarray:
     """The share of a text's tokens that occur in its context."""
@@ -21,6 +24,14 @@ def content_overlap(seen: Seen) -> np.ndarray:
     content = seen.tagged(CONTENT)  # (T,)
     n_content = np.bincount(seen.options.rows, content, len(seen.options))
     return np.bincount(seen.options.rows, content & seen.in_context, len(seen.options)) / np.maximum(1, n_content)
+
+
+def long_words(seen: Seen) -> np.ndarray:
+    """How many different words of `LONG` letters or more of a text occur in its context."""
+    is_long = np.array([len(word) >= LONG and word.isalpha() for word in seen.options.types], bool)  # (V,)
+    shared = is_long[seen.options.ids] & seen.in_context
+    words = np.unique(seen.options.rows[shared] * len(is_long) + seen.options.ids[shared])
+    return np.bincount(words // max(1, len(is_long)), minlength=len(seen.options)).astype(float)
 
 
 def likeness(seen: Seen) -> np.ndarray:

@@ -22,10 +22,10 @@ from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 
-POSITION = "AF202"
-"""The code of rules that choose by the place of an option."""
+POSITION, NAMED = "AF202", "AF214"
+"""The codes of rules that choose by the place of an option, and by how the question names it."""
 OF_POSITIONS = 0.01
-"""The level for them, as for the balance of labels (AF508), which is the same question."""
+"""The level for either, as for the balance of labels (AF508), which is the same question."""
 N_BINS = 10
 """Bins of a feature, of about as many texts each."""
 
@@ -210,12 +210,12 @@ def diagnostics_of(tried: Sequence[Tried], instances: Instances, groups: Groups)
 
     `found` asks for two things: a p-value below 0.05 after Benjamini and Hochberg over the rules that tell any answers
     apart, and a 95 % interval that leaves out chance. With the first alone it is a hint: more than luck, but too
-    seldom of use to show in the accuracy. Positions are a family of their own, at 0.01: where many features are found,
-    one in twenty of those beside them is let through. Where classes are unequal, the two rules of a feature are in one
-    diagnostic, and both count among the rules.
+    seldom of use to show in the accuracy. Positions are a family of their own, at 0.01, and so are names of them: where
+    many features are found, one in twenty of those beside them is let through. Where classes are unequal, the two rules
+    of a feature are in one diagnostic, and both count among the rules.
     """
-    places = [one for one in tried if one.code == POSITION]
-    families = [places, [one for one in tried if one.code != POSITION]]
+    families = [[one for one in tried if one.code == code] for code in (POSITION, NAMED)]
+    families.append([one for one in tried if one.code not in (POSITION, NAMED)])
     found = [one for family in families for one in _of_family(family, instances, groups)]
     return sorted(found, key=lambda one: (one.code, one.subject))
 
@@ -288,7 +288,7 @@ def _said(p: float) -> str:
 
 
 def _level(tried: Tried) -> float:
-    return OF_POSITIONS if tried.code == POSITION else LEVEL
+    return OF_POSITIONS if tried.code in (POSITION, NAMED) else LEVEL
 
 
 def _status(one: Diagnostic, is_sure: bool, found_from: float | None) -> Status:

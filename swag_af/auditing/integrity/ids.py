@@ -1,0 +1,95 @@
+"""Ids that tell the answer: `q5_3` where option 3 is right, `neutral-17` where that is the class."""
+
+import re
+from collections.abc import Callable
+from string import ascii_uppercase
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.integrity.labels import ALPHA
+from swag_af.auditing.integrity.shares import examples_of
+from swag_af.data.errors import several
+from swag_af.data.instances.instances import Instances
+from swag_af.data.interval import interval, variance_over_groups
+
+FEWEST = 20
+"""Ids that must name an answer each, before it is asked whether it is theirs."""
+MATTERS = 0.1
+"""How much more often than by luck the named answer must be right. Our choice."""
+_APART = re.compile(r"[\W_]+")
+_PARTS = {"first": 0, "last": -1}
+
+
+def id_diagnostic(instances: Instances, groups: np.ndarray) -> Diagnostic:
+    """AF516 of instances in `groups` (N,): whether a part of the id names the right answer more often than luck."""
+    tried = [
+        (f"the {part} part of the id, {said}", _named(instances, at, names))
+        for part, at in _PARTS.items()
+        for said, names in _ways(instances).items()
+    ]
+    sure = [(said, answers) for said, answers in tried if _is_told(answers, instances, groups, ALPHA / len(tried))]
+    right = {said: answers == instances.answers for said, answers in sure}
+    if not sure:
+        said = "No part of the ids names the right answer more often than by luck."
+        return Diagnostic(
+            "AF516", "ids", "clear", 0.0, "share", said, chance=0.0, n=len(instances), n_groups=_n(groups)
+        )
+    best, answers = max(sure, key=lambda one: int(right[one[0]].sum()))
+    rows, numbers = np.flatnonzero(right[best]), np.unique(groups, return_inverse=True)[1]
+    low, high = interval(right[best].astype(float), numbers)
+    of = several(int((answers >= 0).sum()), "id")
+    return Diagnostic(
+        code="AF516",
+        subject="ids",
+        status="hint",
+        value=round(float(right[best].mean()), 6),
+        unit="share",
+        said=f"{best}, names the right answer in {len(rows):,} of {of} that name one.".capitalize(),
+        low=round(low, 6),
+        high=round(high, 6),
+        chance=0.0,
+        n=len(instances),
+        n_groups=_n(groups),
+        examples=examples_of(instances, rows, lambda row: f"id {instances.instances[row].id}"),
+    )
+
+
+def _n(groups: np.ndarray) -> int:
+    return len(np.unique(groups))
+
+
+def _ways(instances: Instances) -> dict[str, Callable[[int], str]]:
+    """How an answer may be named, by what is said of it."""
+    ways: dict[str, Callable[[int], str]] = {"from 0": str, "from 1": lambda number: str(number + 1)}
+    if instances.kind == "classes":
+        return {"by name": lambda number: instances.classes[number].upper()} | ways
+    return {"by letter": lambda number: ascii_uppercase[number] if number < len(ascii_uppercase) else ""} | ways
+
+
+def _named(instances: Instances, at: int, name: Callable[[int], str]) -> np.ndarray:
+    """(N,) the answer that the part `at` of an id names; -1 where it names none."""
+    most = int(instances.n_answers.max())
+    numbers = {name(number): number for number in reversed(range(most))}
+    parts = [_APART.split(one.id.upper().strip("_")) for one in instances.instances]
+    found = np.array([numbers.get(split[at], -1) if len(split) > 1 else -1 for split in parts])
+    return np.where(found < instances.n_answers, found, -1)
+
+
+def _is_told(answers: np.ndarray, instances: Instances, groups: np.ndarray, level: float) -> bool:
+    """Whether the named `answers` (N,) are right more often than if labels were dealt anew, at `level`, and by much."""
+    from scipy.stats import norm
+
+    rows = np.flatnonzero(answers >= 0)
+    if len(rows) < FEWEST:
+        return False
+    shares = np.bincount(instances.answers[rows], minlength=int(instances.n_answers.max())) / len(rows)
+    chance = shares[answers[rows]]
+    beyond = (answers[rows] == instances.answers[rows]) - chance
+    numbers = np.unique(groups[rows], return_inverse=True)[1]
+    if numbers.max() < 1 or beyond.mean() < MATTERS:
+        return False
+    variance = max(
+        float((chance * (1 - chance)).sum()) / len(rows) ** 2, variance_over_groups(beyond - beyond.mean(), numbers)
+    )
+    return bool(variance > 0 and norm.sf(beyond.mean() / variance**0.5) < level)
