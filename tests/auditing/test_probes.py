@@ -900,7 +900,7 @@ def test_a_word_of_all_texts_of_a_rare_class_is_found_though_no_accuracy_shows_i
     assert (one.status, one.balanced.chance) == ("found", 0.5)
     assert one.balanced.low > 0.6
     assert "Each class weighed equally" in one.said
-    assert all("indeed" in example.text for example in one.examples)
+    assert all("indeed" in example.text and "* rare" in example.text for example in one.examples)
 
 
 def test_a_published_split_of_unequal_classes_is_asked_with_each_weighed_equally() -> None:

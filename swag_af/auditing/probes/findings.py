@@ -106,14 +106,15 @@ def _of_probe(one: Probe, seeds: Sequence[Probe], instances: Instances, groups: 
 def _balanced(
     seeds: Sequence[Probe], instances: Instances, numbers: np.ndarray, times: float
 ) -> tuple[Balanced | None, Probe]:
-    """The accuracy with each class weighed equally, and the probe as it chooses then; None of choices and of classes
-    that are nearly equal."""
+    """The accuracy with each class weighed equally, and the probe as it chooses then, with its hits in the rarest class
+    alone, which show what was found; None of choices and of classes that are nearly equal."""
     own = instances.take(seeds[0].rows)
     weights = class_weights(own.answers, len(own.classes)) if own.kind == "classes" else None
     if weights is None:
         return None, seeds[0]
     (mean,) = over_seeds([without_shares(one, instances, weights) for one in seeds])
-    return weighed(mean.hits, own.answers, weights, numbers, times=times), mean
+    rarest = np.where(weights[own.answers] == weights.max(), mean.hits, 0.0)
+    return weighed(mean.hits, own.answers, weights, numbers, times=times), replace(mean, hits=rarest)
 
 
 def _side(found: Diagnostic, one: Probe, instances: Instances) -> int:
