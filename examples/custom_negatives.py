@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="keep the run in this folder")
     arguments = parser.parse_args()
 
-    records = [json.loads(line) for line in arguments.questions.read_text(encoding="utf-8").splitlines() if line]
+    records = [json.loads(line) for line in arguments.questions.read_text(encoding="utf-8").split("\n") if line]
     contexts = [Context(record["sent1"], record["start"], record["gold"]) for record in records]
     pool = CandidatePool.from_texts(contexts, [record["negatives"] for record in records], flag=means_the_same)
     options = AFOptions(iterations=arguments.iterations, n_negatives=arguments.n_negatives)

@@ -15,9 +15,10 @@ from swag_af.lm.options import GenerateOptions
 
 def positions_of(contexts: Sequence[Context], options: GenerateOptions) -> list[int]:
     """Where those of `contexts` stand that --folds and --limit choose, rising; InputError where there are none."""
+    absent = sorted(set(options.folds) - {context.fold for context in contexts})
+    if absent:
+        raise InputError(f"--folds {' '.join(map(str, absent))}: {options.contexts} has no contexts in them.")
     at = [i for i, context in enumerate(contexts) if not options.folds or context.fold in options.folds]
-    if not at:
-        raise InputError(f"--folds {' '.join(map(str, options.folds))}: {options.contexts} has no contexts in them.")
     if options.limit is None or options.limit >= len(at):
         return at
     rng = np.random.default_rng(options.seed)
@@ -56,6 +57,7 @@ def whole_videos(contexts: Sequence[Context], n: int, *, rng: np.random.Generato
     share. A video that would pass the share of its fold is passed over; a context of no video is drawn by itself."""
     folds = np.array([context.fold for context in contexts])
     videos = named_groups([context.video for context in contexts])
+    videos = np.unique(np.stack([folds, videos]), axis=1, return_inverse=True)[1].ravel()  # a video of two folds is two
     of_fold = np.bincount(folds)
     shares = np.diff(np.rint(np.cumsum(of_fold) * n / len(contexts)).astype(np.int64), prepend=0)
     is_taken = np.zeros(int(videos.max()) + 1, bool)
@@ -70,9 +72,11 @@ def whole_videos(contexts: Sequence[Context], n: int, *, rng: np.random.Generato
 
 
 def choice_of(options: GenerateOptions) -> dict[str, object]:
-    """What a pool records of how its contexts were chosen."""
-    made: dict[str, object] = {"limit": options.limit, "folds": list(options.folds)}
-    return made if options.limit_by == "context" else made | {"limit_by": options.limit_by}
+    """What a pool records of how its contexts were chosen; `limit_by` None where single contexts were drawn."""
+    by = (
+        None if options.limit_by == "context" else options.limit_by
+    )  # never left out: what is not there is not compared
+    return {"limit": options.limit, "folds": sorted(set(options.folds)), "limit_by": by}
 
 
 def copies_line(contexts: Sequence[Context]) -> str | None:

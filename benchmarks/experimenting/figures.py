@@ -39,6 +39,7 @@ def _curve(results: Mapping[str, Any], axes: Any) -> bool:
     line a part, a dashed one where its language models are weaker."""
     curves = results["curves"]
     parts = [curve["means"] for name, curve in curves.items() if name.startswith("runs/main-")]
+    parts = [means for means in parts if len(means) == max(map(len, parts))]  # without runs that are not finished
     whole = next((name for name in ("bigger", "big") if name in results["ensemble"]), "")
     if not parts and not whole:
         return False

@@ -865,3 +865,22 @@ def test_a_text_that_ends_a_sentence_of_another_context_is_found_in_any_script()
     made = tuple(Instance(f"q{i}", stem, two, 0) for i, (stem, two) in enumerate(zip(stems, options, strict=True)))
     counts = recurrence.in_other_contexts(Seen(Instances(made, "choices").texts)).reshape(3, 2)
     assert counts.tolist() == [[0, 0], [1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "’"])
+def test_an_apostrophe_is_no_quote_however_it_is_written(apostrophe: str) -> None:
+    questions = tuple(
+        Instance(f"q{i}", f"What of {i}?", (f"he doesn{apostrophe}t know {i}", f"he never knew {i}", f"he saw {i}"), 0)
+        for i in range(60)
+    )
+    found = {
+        one.subject: one for one in feature_diagnostics(Instances(questions, "choices"), Groups(np.arange(60), ""))
+    }
+    assert found["most quotes"].status == "clear"
+
+
+@pytest.mark.parametrize("minus", ["-", "−", "–"])
+def test_numbers_have_their_minus_and_their_exponent(minus: str) -> None:
+    question = Instances((Instance("q", "x?", (f"{minus}5", f"{minus}3", "2", "1e5"), 0),), "choices")
+    ((_, found),) = numbers.numeric_questions(Seen(question.texts))
+    assert found == [-5, -3, 2, 100_000]

@@ -124,7 +124,9 @@ def test_arguments_tell_filters_apart_that_say_nothing_of_settings() -> None:
     assert told(1) == {"sign": 1, "least": 2}
     assert told(1, least=3) == {"sign": 1, "least": 3}
     assert told(lambda x: x) != told(lambda x: -x)
-    assert told(Settings(1)) == told(Settings(2)) == {"sign": told(Settings)["sign"], "least": 2}  # known by its class
+    one, other = told(Settings(1))["sign"], told(Settings(2))["sign"]  # known by its class and what it keeps
+    assert (one["class"], one["keeps"]) == (told(Settings)["sign"], {"words": 1})
+    assert other == {**one, "keeps": {"words": 2}}
 
 
 def test_what_is_ours_or_not_written_in_python_has_none() -> None:

@@ -10,6 +10,7 @@ import unicodedata
 from pathlib import Path
 from typing import TextIO
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,12 @@ def test_ordinary_text_of_any_language_stays() -> None:
 
 def test_characters_are_written_as_python_writes_them() -> None:
     assert visible("a\x1b[2J\u202eb") == "a\\x1b[2J\\u202eb"
+
+
+@pytest.fixture(autouse=True)
+def _no_width_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may say one, which goes before that of the terminal."""
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 class Terminal:

@@ -356,7 +356,7 @@ def test_the_paper_s_alphas_follow_from_its_agreement_when_they_are_nominal() ->
 
 def test_an_interval_about_nothing_has_no_negative_nothing() -> None:
     """Its end, -0.004, was told as -0.00."""
-    agreement = measure(crowd(0))
+    agreement = measure(crowd(0, n_items=80))
     name = next(name for name, one in agreement.figures.items() if one.low is not None and "alpha" in name)
     about = replace(agreement.figures[name], value=-0.004, low=-0.004, high=0.12)
     rows = agreement_rows(replace(agreement, figures={**agreement.figures, name: about}))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.data.captions.context_set import read_contexts
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
 from swag_af.lm.choosing import copies_line, positions_of, whole_videos
@@ -50,17 +51,19 @@ def test_contexts_of_no_video_are_drawn_one_by_one() -> None:
     assert len(whole_videos(contexts, 4, rng=np.random.default_rng(0))) == 4
 
 
-def test_without_the_option_pools_record_what_they_did_before(contexts_path: Path, tmp_path: Path) -> None:
-    """So that a pool begun by an earlier release goes on."""
+def test_a_pool_of_whole_videos_is_none_of_single_contexts(contexts_path: Path, tmp_path: Path) -> None:
+    """A choice by videos goes on as one of contexts no more than the other way round."""
     options = GenerateOptions(
         contexts_path, out=tmp_path / "pool", generator="ngram", n_negatives=3, limit=8, text=TextOptions()
     )
     made = generate(options)
-    assert "limit_by" not in made.manifest["plan"]
+    assert made.manifest["plan"]["limit_by"] is None  # as where it was not there, in pools of an earlier release
     by_video = replace(options, limit_by="video")
     with pytest.raises(InputError, match="begun with other"):
         generate(by_video)
     again = generate(replace(by_video, out=tmp_path / "videos"))
+    with pytest.raises(InputError, match="begun with other"):
+        generate(replace(options, out=tmp_path / "videos"))
     every = read_contexts(contexts_path)
     chosen = {every[i].id for i in positions_of(every, by_video)}
     assert {context.id for context in again.contexts} <= chosen
@@ -77,3 +80,10 @@ def test_contexts_that_stand_twice_are_told(tmp_path: Path, capsys: pytest.Captu
     assert f"Warning: {n} of 14 contexts copy an earlier one" in capsys.readouterr().err
     assert copies_line(list(dict.fromkeys(contexts))) is None
     assert copies_line([contexts[0], replace(contexts[0], media={"image": "other.jpg"})]) is None
+
+
+def test_a_video_of_two_folds_passes_no_share() -> None:
+    contexts = [Context("A.", "He", "b.", video="v", fold=i % 2) for i in range(10)]
+    contexts += [Context("A.", "He", "b.", video=f"w{i}", fold=i % 2) for i in range(30)]
+    for seed in range(12):
+        assert len(whole_videos(contexts, 12, rng=np.random.default_rng(seed))) <= 12

@@ -804,3 +804,23 @@ def test_work_that_cannot_begin_leaves_no_folder_begun(contexts_path, lms, tmp_p
             generate(replace(options, n_negatives=4))
     assert (options.out / "shards" / "00000" / "shard.json").exists()
     assert len(generate(replace(options, n_negatives=4))) == 8
+
+
+def test_a_pool_begun_with_whole_videos_goes_on_with_these_alone(contexts_path, lms, tmp_path):
+    """Typed again without --limit-by its finished rows were given to the contexts of the other choice, gold and all."""
+    options = options_for(contexts_path, lms, tmp_path / "pool", limit=12, limit_by="video")
+    generate(options)
+    with pytest.raises(InputError, match="has other contexts, limit_by"):
+        generate(replace(options, limit_by="context"))
+    begun = replace(options, out=tmp_path / "begun", shard_rows=4, shard="1/2")
+    make_shards(begun)
+    with pytest.raises(InputError, match=r"begun with other limit_by \(video, now not given\)"):
+        make_shards(replace(begun, limit_by="context"))
+
+
+def test_folds_that_no_context_has_are_named_and_their_order_is_none(contexts_path, lms, tmp_path):
+    options = options_for(contexts_path, lms, tmp_path / "pool", folds=(0, 1))
+    generate(options)
+    assert generate(replace(options, folds=(1, 0, 1))).identity == CandidatePool.open(options.out).identity
+    with pytest.raises(InputError, match=r"--folds 97: .* has no contexts in them"):
+        generate(replace(options, folds=(0, 97)))

@@ -251,12 +251,12 @@ def test_the_bands_are_those_of_the_distractors_of_vcr_cs(originals: Items) -> N
     assert len(originals) == 159
 
 
-def test_its_answers_matched_anew_are_within_both_bands(
+def test_its_answers_matched_anew_name_as_many_tags_and_have_no_fewer_pronouns(
     originals: Items, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "matched"
     command = ["match", str(shared(VCR_CS)), "--out", str(out), "--relevance", "tfidf"]
-    main([*command, "--folds", "2", "--smallest-bucket", "20"])
+    main([*command, "--folds", "2", "--smallest-bucket", "14"])
     assert "159 contrast questions were left out" in capsys.readouterr().out
     tags, pronouns, n_films = np.zeros(2, int), [], defaultdict(set)
     for _, row in read_jsonl(out / "matched.jsonl"):
@@ -267,4 +267,4 @@ def test_its_answers_matched_anew_are_within_both_bands(
             pronouns.append(pronoun_class(text) == pronoun_class(right))
     assert all(len(folds) == 1 for folds in n_films.values())
     assert tags[0] / tags[1] == pytest.approx(0.689, abs=0.03)
-    assert np.mean(pronouns) == pytest.approx(0.889, abs=0.03)
+    assert np.mean(pronouns) > 0.889 - 0.03

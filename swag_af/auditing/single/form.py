@@ -12,8 +12,8 @@ from swag_af.auditing.single.tables import Seen
 from swag_af.data.text.scripts import END_MARKS, OF_A_WORD
 from swag_af.data.text.surface import TYPOGRAPHIC_QUOTES, begins_with_capital, final_mark
 
-_QUOTES = re.compile(rf"""["{TYPOGRAPHIC_QUOTES}]|``|''|(?<!\w)'|(?<=[.,!?])'""")
-"""Quote marks; an apostrophe after a letter is none."""
+_QUOTES = re.compile(rf"""["{TYPOGRAPHIC_QUOTES.replace("’", "")}]|``|''|(?<!\w)['’]|(?<=[.,!?])['’]""")
+"""Quote marks; an apostrophe after a letter is none, typographic or not."""
 _WORD = re.compile(f"[{OF_A_WORD}]+")
 _TYPOGRAPHIC = re.compile(f"[{TYPOGRAPHIC_QUOTES}–—―…]")
 """Signs for which there are others in ASCII: quotes, apostrophes, dashes, an ellipsis."""

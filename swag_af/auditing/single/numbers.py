@@ -8,7 +8,9 @@ import numpy as np
 
 from swag_af.auditing.single.tables import Seen
 
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![\w.])[-+−–]?\d[\d,]*(?:\.\d+)?(?:[eE][-+−–]?\d+)?")
+_PLAIN = str.maketrans({"−": "-", "–": "-", ",": None})
+"""A minus as keyboards have it, and no commas between thousands."""
 
 
 def values(seen: Seen) -> np.ndarray:
@@ -27,4 +29,4 @@ def numeric_questions(seen: Seen) -> Iterator[tuple[int, list[float]]]:
     for begin, end in pairwise(seen.texts.offsets.tolist()):
         found = [_NUMBER.findall(text) for text in seen.texts.options[begin:end]]
         if all(len(one) == 1 for one in found):
-            yield begin, [float(one[0].replace(",", "")) for one in found]
+            yield begin, [float(one[0].translate(_PLAIN)) for one in found]

@@ -265,7 +265,7 @@ def _numbers(tried: Tried, groups: Groups) -> np.ndarray:
 def _diagnostic(tried: Tried, q: float, n_rules: int, instances: Instances, groups: Groups) -> Diagnostic:
     if not len(tried.rows):
         return Diagnostic(tried.code, tried.subject, "clear", 0.0, "accuracy", tried.said)
-    if instances.kind == "choices" and not tried.variances.any():
+    if instances.kind == "choices" and not tried.variances.any() and np.array_equal(tried.hits, tried.chance):
         return _deciding_nothing(tried, instances, groups)
     said = f"{tried.said} Adjusted for {several(n_rules, 'rule')}, p {_said(q)}." if q < _level(tried) else tried.said
     said += f" Of two options `{tried.mirror}` finds it in the others." if tried.mirror else ""
