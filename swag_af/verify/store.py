@@ -10,7 +10,6 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
-from swag_af.data.locks import alone
+from swag_af.data.locks import alone, clear_lock
 from swag_af.data.manifests import check_same, differences, read_manifest
 from swag_af.data.records import parse_record
 from swag_af.data.replacing import remove_leftovers_of, replacing
@@ -113,8 +112,9 @@ def open_store(run_path: Path | str, database: str | None = None) -> Store:
     path = Path(run_path)
     manifest = read_manifest(path, "run")
     engine = make_engine(database, _database_path(path))
-    file = engine.url.database if engine.dialect.name == "sqlite" else None  # connecting would make one
-    if (file and not Path(file).exists()) or not _has_tables(engine, database):
+    file = Path(engine.url.database) if engine.dialect.name == "sqlite" and engine.url.database else None
+    is_missing = file is not None and not file.exists() and (database is None or file.parent.is_dir())
+    if is_missing or not _has_tables(engine, database):  # which would make the file
         raise InputError(f"{path}: no verification was begun. `{command('verify', 'serve', path)}` begins one.")
     with engine.connect() as connection:
         known = _settings(connection)
@@ -159,8 +159,11 @@ class Keys:
 def read_keys(run_path: Path) -> Keys:
     """The keys of a verification, made on first use; only the owner may read the file."""
     path = run_path / FOLDER / "keys.json"
-    with alone(path, is_told=False) if not path.exists() else nullcontext():
-        _make_keys(path)
+    if path.exists():
+        clear_lock(path)  # of who was killed after making them
+    else:
+        with alone(path, is_told=False):
+            _make_keys(path)
     return parse_record(read_json(path), Keys, path, "Put it back from a copy; without it links and cookies are void.")
 
 

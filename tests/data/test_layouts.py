@@ -320,7 +320,7 @@ def test_sources_of_gold_are_read(tmp_path: Path) -> None:
     made = read(tmp_path, rows)
     assert [one.gold_source for one in made.instances] == [source for _, source in SOURCES]
     rows[0]["gold-source"] = "elsewhere"
-    assert any(note.startswith("rows.jsonl: 1 rows do not say whether") for note in read(tmp_path, rows).notes)
+    assert any(note.startswith("rows.jsonl: 1 row does not say whether") for note in read(tmp_path, rows).notes)
 
 
 RACE = {"id": "high1.txt", "article": "He sits.", "questions": ["Who?", "What?"], "answers": ["B", "A"]} | {
@@ -399,7 +399,7 @@ def test_blank_options_that_stay_are_counted_beside_those_that_were_left_out(tmp
     rows = [{"question": f"Who {i}?", "choices": choices[i], "label": (0, 1, 2)[i]} for i in range(3)]
     found = read(tmp_path, rows)
     assert [len(one.options) for one in found.instances] == [3, 2, 3]
-    assert "rows.jsonl: 1 options without a text were left out of their rows" in found.notes
+    assert "rows.jsonl: 1 option without a text was left out of its row" in found.notes
     assert any(note.startswith("rows.jsonl: 2 blank options stay, since others stand behind") for note in found.notes)
 
 
