@@ -130,7 +130,7 @@ def audit_pool(
     if isinstance(filters, str) or not isinstance(filters, Sequence):
         raise InputError(f"filters: {told(filters)}, where a list of names or filters is due.")
     _check_of_runs(filters)
-    names = [one if isinstance(one, str) else getattr(one, "name", "") for one in filters]
+    names = [one if isinstance(one, str) else str(getattr(one, "name", "")) for one in filters]
     if twice := next((name for name, n in Counter(names).items() if n > 1), ""):
         raise InputError(f"filters: two are called {twice!r}. Give each a name of its own: `one.name = ...`.")
     for what, number, least in (("n_folds", n_folds, 2), ("seed", seed, 0)):

@@ -202,18 +202,25 @@ def scores_in(scoring: Scoring) -> Scores:
 def _chosen_by(options: ScoreOptions) -> list[str]:
     """What is to be told where people are scored on questions of a release that verdicts have chosen."""
     folder = options.data if options.data.is_dir() else options.data.parent
-    path = folder / MANIFEST
-    manifest = read_json(path) if options.people and path.is_file() else {}
-    chosen = manifest.get("human_verdicts") if manifest.get("kind") == "dataset" else None
-    if not chosen or options.people is None:
+    if options.people is None or not (chosen := _verdicts_of(folder)):
         return []
-    whose = (
-        "by these very answers" if sha256_file(options.people) in chosen["sha256"] else "by what people said of them"
-    )
+    is_theirs = sha256_file(options.people) in chosen.get("sha256", ())
+    whose = "by these very answers" if is_theirs else "by what people said of them"
     return [
         f"Warning: the questions of {folder.name} were chosen {whose}, so what people get right is higher than it is "
         f"of all: take the figure of the run, {command('score', 'RUN', '--people', options.people)}."
     ]
+
+
+def _verdicts_of(folder: Path) -> dict[str, Any]:
+    """What the manifest of a release says of the verdicts that chose its questions; nothing of any other folder."""
+    path = folder / MANIFEST
+    try:
+        manifest = read_json(path) if path.is_file() else {}
+    except InputError:  # somebody else's
+        return {}
+    is_release = isinstance(manifest, dict) and manifest.get("kind") == "dataset"
+    return manifest.get("human_verdicts") or {} if is_release else {}
 
 
 def _hashes(options: ScoreOptions) -> dict[str, str]:

@@ -376,3 +376,11 @@ def test_people_on_questions_that_people_chose_are_told_to_be_so(tmp_path: Path,
     (line,) = _chosen_by(ScoreOptions(source, (), people=answers))
     assert f"Warning: the questions of dataset were chosen {said}" in line
     assert not _chosen_by(ScoreOptions(source, (answers,)))
+
+
+@pytest.mark.parametrize("manifest", ["[1]", "{", '{"kind": "dataset"}', '{"kind": "dataset", "human_verdicts": null}'])
+def test_a_manifest_of_somebody_else_beside_the_data_is_none_of_ours(tmp_path: Path, manifest: str) -> None:
+    (tmp_path / "manifest.json").write_text(manifest)
+    data = choices(6)
+    answers = write(tmp_path / "people.jsonl", [{"id": one.id, "worker": "a", "answer": 0} for one in data.instances])
+    assert not _chosen_by(ScoreOptions(dataset(tmp_path / "train.jsonl", data), (), people=answers))
