@@ -339,11 +339,8 @@ class Desk:
             select(tasks).where(tasks.c.item == item, tasks.c.annotator == annotator)
         ).one_or_none()
         if old is not None:
-            anew = {
-                "begun_at": now,
-                "is_check": is_check,
-                "row": row,
-            }  # it was free, and perhaps a question of the trial
+            # it was free, so its lease is new; as a question of the trial it may have been begun, and be a check now
+            anew = {"begun_at": now, "is_check": is_check, "row": row}
             connection.execute(update(tasks).where(tasks.c.id == old.id).values(anew))
             known = connection.execute(select(tasks).where(tasks.c.id == old.id)).one()
             return self._claimed(connection, known, session, now)
