@@ -11,16 +11,17 @@ are kept in --out, and so is every figure.
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept import Kept
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, with_policy
 from swag_af.auditing.audit import audit_pool
 from swag_af.auditing.crossval import audit_rng, scores_by_fold
-from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.data.splits import deal
@@ -54,28 +55,24 @@ def main() -> None:
     options = parser.parse_args()
 
     pool = CandidatePool.open(options.pool)
-    figures: dict[str, Any] = read_json(options.out / "figures.json") if (options.out / "figures.json").exists() else {}
-
-    def keep(name: str, make: Any) -> None:
-        if name not in figures:
-            figures[name] = make()
-            write_json(options.out / "figures.json", figures)
-
+    asked = {"pool": str(options.pool.resolve()), "seed": options.seed, "floor_rows": options.floor_rows}
+    kept = Kept(options.out / "figures.json", asked)
+    figures, keep = kept.figures, kept.take
     for name in options.runs.split(","):
         phases, policy = RUNS[name]
         af = with_policy(AFOptions(seed=options.seed), policy)
         run = filter_pool(pool, phases, af, out=options.out / name.replace(" ", "-"))
-        keep(f"curve: {name}", lambda run=run: curve_of(run))
+        keep(f"curve: {name}", partial(curve_of, run))
         print(f"{name:<14}", *(f"{100 * value:5.1f}" for value in figures[f"curve: {name}"]), flush=True)
         for finder in FINDERS:
             start, last = run.start, run.assignment()
-            keep(f"random: {finder}", lambda f=finder, a=start: found_by(f, pool, a, options.seed))
-            keep(f"{name}: {finder}", lambda f=finder, a=last: found_by(f, pool, a, options.seed))
+            keep(f"random: {finder}", partial(found_by, finder, pool, start, options.seed))
+            keep(f"{name}: {finder}", partial(found_by, finder, pool, last, options.seed))
         print_found(figures, name)
     for name, n_rows in (("mlp", len(pool)), ("ensemble", options.floor_rows)):
         if name in options.runs.split(","):
             run = open_run(options.out / name)
-            keep(f"floor: {name}", lambda run=run, name=name, n=n_rows: floor_of(run, name, n, options.seed))
+            keep(f"floor: {name}", partial(floor_of, run, name, n_rows, options.seed))
             print(f"floor of {name}:", json.dumps(figures[f"floor: {name}"]))
     draw(options.out, options.runs.split(","))
     if options.json:

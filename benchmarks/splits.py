@@ -31,17 +31,19 @@ import argparse
 import json
 import time
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept import Kept
 
 from swag_af.af.fitting import n_folds
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import audit_columns
-from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.interval import interval, paired_difference, t_quantile
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -129,27 +131,39 @@ def sets_of(out: Path, parts: list[np.ndarray], loops: list[str], sizes: list[in
     return {name: np.concatenate(of_parts) for name, of_parts in made.items()}
 
 
+def settings_of(options: argparse.Namespace) -> dict[str, Any]:
+    """What every audit that is kept depends on, beside its filter and the loop."""
+    names = ("contexts", "seeds", "schedule", "more", "folds", "audit_seeds")
+    return {"pool": str(options.pool.resolve())} | {name: getattr(options, name) for name in names}
+
+
+def hits_of(
+    pool: CandidatePool, rows: np.ndarray, columns: np.ndarray, name: str, options: argparse.Namespace
+) -> list[float]:
+    """(rows,) how often a fresh filter finds gold, a mean over the audits' seeds."""
+    groups = np.unique(pool.groups[rows], return_inverse=True)[1]
+    found = [
+        audit_columns(pool, rows, columns, groups, [name], n_folds=options.folds, seed=seed)[0].hits
+        for seed in range(options.audit_seeds)
+    ]
+    means: list[float] = np.mean(found, axis=0).round(4).tolist()
+    return means
+
+
 def audit(
-    pool: CandidatePool, out: Path, parts: list[np.ndarray], sizes: list[int], options: argparse.Namespace
+    pool: CandidatePool, parts: list[np.ndarray], sizes: list[int], options: argparse.Namespace
 ) -> dict[str, list[float]]:
     """Hits (rows of all parts,) of every audit of every set, a mean over the audits' seeds; kept in `audits.json`."""
-    path, rows = out / "audits.json", np.concatenate(parts)
-    kept = read_json(path) if path.exists() else {}
-    groups = np.unique(pool.groups[rows], return_inverse=True)[1]
-    sets = sets_of(out, parts, options.loops, sizes)
+    rows = np.concatenate(parts)
+    kept = Kept(options.out / "audits.json", settings_of(options))
+    sets = sets_of(options.out, parts, options.loops, sizes)
     with progress("audit", len(sets) * len(options.filters), "audits") as advance:
         for name in options.filters:
             for label, columns in sets.items():
                 cell = f"{name} {label}"
-                if cell not in kept:
-                    found = [
-                        audit_columns(pool, rows, columns, groups, [name], n_folds=options.folds, seed=seed)[0].hits
-                        for seed in range(options.audit_seeds)
-                    ]
-                    kept[cell] = np.mean(found, axis=0).round(4).tolist()
-                    write_json(path, kept)
-                advance(1, note=f"{cell} {np.mean(kept[cell]):.3f}")
-    return kept
+                found = kept.take(cell, partial(hits_of, pool, rows, columns, name, options))
+                advance(1, note=f"{cell} {np.mean(found):.3f}")
+    return kept.figures
 
 
 def compared(
@@ -228,7 +242,7 @@ def main() -> None:
 def tell(pool: CandidatePool, parts: list[np.ndarray], options: argparse.Namespace) -> None:
     """Audit all sets, print the table, and with --json one line."""
     sizes = sizes_of("fresh", options.schedule)
-    hits = audit(pool, options.out, parts, sizes, options)
+    hits = audit(pool, parts, sizes, options)
     groups = np.unique(pool.groups[np.concatenate(parts)], return_inverse=True)[1]
     part = np.repeat(np.arange(len(parts)), [len(rows) for rows in parts])
     found = compared(hits, groups, part, options.against)

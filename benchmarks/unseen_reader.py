@@ -6,20 +6,22 @@ Each NAME=RUN is the assignment after the last iteration of a run of `swag-af fi
 pool is that of the first run; other runs have its contexts, and perhaps more, with the same candidates. A question is
 gold and the first three negatives assigned. The reader is fitted and scored over five folds of whole groups, the same
 for every set, so sets are compared by context. The control declares one of four negatives gold. What is done is kept in
---out, so a second start goes on.
+--out, so a second start goes on. The last line is JSON: every cell, and the differences of all pairs of sets.
 """
 
 import argparse
+import json
 import time
 from dataclasses import asdict
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept import Kept
 
 from swag_af.auditing.audit import audit_columns
-from swag_af.data.files import read_json, write_json
 from swag_af.data.interval import interval, paired_difference
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -30,14 +32,14 @@ WAYS = 4
 
 
 def sets_of(named: list[str], rows_of: CandidatePool, n_rows: int | None) -> dict[str, np.ndarray]:
-    """By name, (n, 10) the assignment of the rows of the pool that all share, gold first."""
+    """By NAME=RUN, (n, 10) the assignment of the rows of the pool that all share, gold first."""
     made = {}
-    for name, _, where in (one.partition("=") for one in named):
-        path, _, iteration = where.partition("@")
+    for one in named:
+        path, _, iteration = one.partition("=")[2].partition("@")
         run = open_run(path)
         row_of = {context.id: row for row, context in enumerate(run.pool.contexts)}
         rows = np.array([row_of[context.id] for context in rows_of.contexts[:n_rows]])
-        made[name] = run.assignment(int(iteration) if iteration else None)[rows]
+        made[one] = run.assignment(int(iteration) if iteration else None)[rows]
     return made
 
 
@@ -56,6 +58,13 @@ def hits(pool: CandidatePool, columns: np.ndarray, name: str, seeds: range) -> n
 
 
 _FILTERS: dict[str, Any] = {}
+
+
+def measured(pool: CandidatePool, columns: np.ndarray, name: str, seeds: range) -> dict[str, Any]:
+    """What is kept of a cell: its hits, and the CPU seconds of this process that they took."""
+    started = time.process_time()
+    found = hits(pool, columns, name, seeds).round(4).tolist()
+    return {"hits": found, "cpu_seconds": round(time.process_time() - started, 1)}
 
 
 def summary(found: dict[str, list[float]], groups: np.ndarray) -> dict[str, Any]:
@@ -86,23 +95,20 @@ def main() -> None:
     options = parser.parse_args()
     pool = open_run(options.sets[0].partition("=")[2].partition("@")[0]).pool
     sets = sets_of(options.sets, pool, options.rows)
-    kept = read_json(options.out) if options.out.exists() else {"hits": {}, "cpu_seconds": {}}
+    asked = {"model": options.model, "more": options.more, "seeds": options.seeds, "rows": options.rows}
+    kept = Kept(options.out, asked | {"sets": options.sets[0]})
     groups = np.unique(pool.groups[: options.rows], return_inverse=True)[1]
     with progress("read", len(sets) * len(options.inputs), "cells") as advance:
         for inputs in options.inputs:
             name = f"{options.reader}[{options.model},inputs={inputs}{options.more}]"
             for label, assignment in sets.items():
                 cell = f"{label}: {options.reader}, {inputs}{', control' if options.control else ''}"
-                if cell not in kept["hits"]:
-                    started = time.process_time()
-                    columns = questions(assignment, is_control=options.control)
-                    kept["hits"][cell] = hits(pool, columns, name, range(options.seeds)).round(4).tolist()
-                    kept["cpu_seconds"][cell] = round(time.process_time() - started, 1)
-                    kept["found"] = summary(kept["hits"], groups)
-                    write_json(options.out, kept)
-                one = kept["found"][cell]
+                columns = questions(assignment, is_control=options.control)
+                kept.take(cell, partial(measured, pool, columns, name, range(options.seeds)))
+                one = summary({cell: kept.figures[cell]["hits"]}, groups)[cell]
                 print(f"{cell}: {one['accuracy']:.3f} ({one['low']:.3f} to {one['high']:.3f})", flush=True)
                 advance(1, note=cell)
+    print(json.dumps(summary({cell: of["hits"] for cell, of in kept.figures.items()}, groups)))
 
 
 if __name__ == "__main__":
