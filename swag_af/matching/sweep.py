@@ -45,8 +45,8 @@ from swag_af.matching.verb import (
     OF_SWEEP,
     WORK,
     begin_work,
+    check_asked,
     check_folder,
-    check_models,
     check_same_matching,
     identity_of,
     same_items,
@@ -70,7 +70,7 @@ def sweep(options: MatchOptions) -> list[Point]:
         raise InputError("sweep: no value of lambda is given. Name some, as SweepOptions(sweep=(0.1, 0.3)).")
     check_folder(options.out, SWEEP)
     items = _sampled(read_items(options.data, options.pairs, options.reading), options)
-    check_models(options.matching)
+    check_asked(items, options.matching)
     weights = sorted(options.sweeping.sweep)
     identity = identity_of(options, items) | {"weights": weights, "shown": options.sweeping.shown}
     _check_same(options.out, identity)
@@ -126,7 +126,7 @@ def dry_run(options: MatchOptions) -> list[Estimate]:
     """
     check_folder(options.out, SWEEP)
     items = _sampled(read_items(options.data, options.pairs, options.reading), options)
-    check_models(options.matching)
+    check_asked(items, options.matching)
     matching, n = options.matching, len(options.sweeping.sweep)
     made = estimate(f"answers, {n} lambdas", items, plan_of(items, matching), matching, max(options.sweeping.sweep))
     return [replace(made, seconds_to_match=n * made.seconds_to_match)]

@@ -20,7 +20,7 @@ import numpy as np
 
 from swag_af.data.brief import brief
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import ContractError, InputError, takes_options
+from swag_af.data.errors import ContractError, InputError, check_faults, takes_options
 from swag_af.data.files import read_json, write_json, write_jsonl
 from swag_af.data.manifests import (
     FORMAT,
@@ -47,6 +47,7 @@ from swag_af.matching.own import call_method, check_methods, settings_of
 from swag_af.matching.questions import Figures, Stage, check_runs, figures, records, save_run, wrong_answers
 from swag_af.matching.reading import read_items
 from swag_af.matching.saying import said_of
+from swag_af.matching.tags import TAG
 from swag_af.matching.work import NONE, Plan, function_of_buckets, match_items, plan_of
 
 ABOUT, QUESTIONS, WORK, RATIONALES = MATCHED, "matched.jsonl", "work", "rationales"
@@ -80,7 +81,7 @@ def match(options: MatchOptions) -> Matched:
         raise InputError("match makes one matching. For the values of `sweeping` call `swag_af.sweep(options)`.")
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
-    check_models(options.matching)
+    check_asked(items, options.matching)
     identity = identity_of(options, items)
     if (options.out / ABOUT).exists():
         about = check_manifest(read_json(options.out / ABOUT), options.out / ABOUT, KIND)
@@ -106,7 +107,7 @@ def dry_run(options: MatchOptions) -> list[Estimate]:
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
     matching = options.matching
-    check_models(matching)
+    check_asked(items, matching)
     parts = parts_of(items, matching)
     return [
         _with_cautions(estimate(name, part, plan, matching, weight), part, plan)
@@ -161,8 +162,24 @@ def _check_whole(out: Path, items: Items) -> None:
         )
 
 
-def check_models(matching: MatchingOptions) -> None:
-    """Raise InputError for a name that there is not, and for what a model itself finds wrong."""
+def check_asked(items: Items, matching: MatchingOptions) -> None:
+    """Raise InputError for a setting of what the data has not, for a name that there is not, and for what a model
+    itself finds wrong."""
+    usual = MatchingOptions
+    has_tags = any(TAG.search(f"{item.response} {item.rationale}") for item in items.rows)
+    has_rationales = any(item.rationale for item in items.rows)
+    check_faults(
+        [
+            (
+                matching.rationale_weight != usual.rationale_weight and not has_rationales,
+                f"--rationale-weight {matching.rationale_weight:g}: {items.name} has no rationales to match",
+            ),
+            (
+                matching.share_named != usual.share_named and not has_tags,
+                f"--share-named {matching.share_named:g}: no answer of {items.name} has a tag such as [person1]",
+            ),
+        ]
+    )
     relevance, similarity = RELEVANCE.make(matching.relevance), SIMILARITY.make(matching.similarity)
     check_methods(relevance, "fit", "score")
     check_methods(similarity, "score")

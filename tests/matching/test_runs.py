@@ -5,6 +5,7 @@ import shutil
 from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -210,6 +211,21 @@ def test_a_dry_run_writes_nothing_and_counts_the_pairs(tmp_path: Path, capsys: p
     )
     assert "Nothing was written" in capsys.readouterr().out
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"), [({"rationale_weight": 3.0}, "has no rationales"), ({"share_named": 0.1}, "has a tag")]
+)
+def test_a_setting_of_what_the_data_has_not_is_refused(tmp_path: Path, setting: dict[str, Any], said: str) -> None:
+    """It changed nothing, and said nothing."""
+    write_questions(tmp_path / "questions.jsonl")
+    asked = options_of(tmp_path)
+    options = replace(asked, matching=replace(asked.matching, **setting))
+    with pytest.raises(InputError, match=said):
+        match(options)
+    with pytest.raises(InputError, match=said):
+        dry_run(options)
+    assert not (options.out / "matched.json").exists()
 
 
 def test_near_duplicates_are_in_one_group_as_a_release_has_them() -> None:
