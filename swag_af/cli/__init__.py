@@ -14,6 +14,7 @@ Reading order (each file imports only those named before it):
     guarding    what the verb `guard` prints
     diagnosing  the verb `diagnose` of a run
     refining   what the verb `refine` prints
+    releasing  what the verb `release` prints
     matching   what the verb `match` prints
     found      what `show` says of the folders of `audit`, `prune`, `diagnose` and `refine`
     describing  the verb `describe` of a dataset

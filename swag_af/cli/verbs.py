@@ -5,8 +5,6 @@ from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.cli.saying import say
-from swag_af.data.errors import several
-from swag_af.data.extras import install
 from swag_af.data.urls import command
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -18,7 +16,7 @@ from swag_af.pruning.options import PruneOptions
 from swag_af.refining.options import RefineOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.text import audit_lines, audited_lines, run_lines, table
+from swag_af.reporting.text import audit_lines, audited_lines, run_lines
 from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 
 
@@ -176,49 +174,10 @@ def report(options: ReportOptions) -> None:
 
 def release(options: ReleaseOptions) -> None:
     """Print the sizes of the splits, what was left out and why, and what style gives away."""
-    from swag_af.judging.rules import LEFT_OUT
-    from swag_af.releasing.card_style import linked_lines, style_lines
-    from swag_af.releasing.dataset import shortfalls
-    from swag_af.releasing.formats import has_pyarrow
-    from swag_af.releasing.linked import HELD_OUT
+    from swag_af.cli.releasing import released_lines
     from swag_af.releasing.verb import release as make
 
-    dataset = make(options)
-    say(
-        f"{several(len(dataset.questions), 'question')}: "
-        + ", ".join(f"{split} {n:,}" for split, n in dataset.sizes.items()),
-        f"{dataset.kept_together} stay together",
-    )
-    if dataset.opinions is None:
-        say("Nobody has judged these endings; the card says so. `swag-af verify serve` asks people.")
-    else:
-        dropped = len(dataset.opinions.dropped)
-        say(
-            f"{several(len(dataset.opinions.verdicts), 'verdict')} of "
-            f"{several(dataset.opinions.n_annotators, 'annotator')}, "
-            f"{dropped:,} of them dropped"
-            + (
-                ""
-                if dataset.run.matching
-                else f"; {several(dataset.n_generated, 'question has', 'questions have')} a generated answer"
-            ),
-            "",
-            *table(
-                [
-                    ("contexts left out because", "count"),
-                    *((LEFT_OUT[r], f"{n:,}") for r, n in dataset.left_out.items()),
-                ]
-            ),
-        )
-    say("", *style_lines(dataset.run_so_far, dataset.style))
-    if why := dataset.rationales:
-        say("", f"{len(why.questions):,} of them ask for a rationale too (QA->R).", *style_lines(why.run, why.style))
-    linked = linked_lines(dataset) if HELD_OUT & dataset.linked.keys() else []
-    for line in (*linked, *shortfalls(dataset)):
-        say("", f"Note: {line}")
-    if options.formats == "auto" and not has_pyarrow():
-        say("", f"Note: no Parquet, for want of pyarrow. Install it with: {install('publish')}")
-    say("", f"Written to {options.out}, with README.md, the dataset card. Next: {command('show', options.out)}")
+    say(*released_lines(make(options), options))
 
 
 def show(options: ShowOptions) -> None:
