@@ -5,17 +5,21 @@ What such a class raises, and what it says of itself that nobody can use, is tol
 bug of this package.
 """
 
+import importlib
+import importlib.util
 import inspect
 import json
+import os
+import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType, TracebackType
+from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from swag_af.data.errors import ContractError, SwagAfError, blamed, told
+from swag_af.data.errors import ContractError, InputError, SwagAfError, blamed, in_one_line, told
 from swag_af.data.manifests import sha256_file, sha256_json
 from swag_af.data.records import check_record
 
@@ -220,3 +224,35 @@ def said_of(made: Any, advice: str = "") -> list[str]:
             f"{type(made).__name__}.said gave {told(said)}, where a list of lines is due. {advice}".strip()
         )
     return list(said)
+
+
+def load_function(option: str, named: str) -> Callable[..., Any]:
+    """The function that `FILE.py:NAME` or `MODULE:NAME` stands for, as `option` names it; InputError where there is
+    none."""
+    where, _, attribute = named.rpartition(":")
+    if not where or not attribute:
+        raise InputError(f"{option} {named}: not FILE.py:NAME or MODULE:NAME. Write it like checks.py:function.")
+    try:
+        module = _module_of(Path(where)) if where.endswith(".py") else importlib.import_module(where)
+    except Exception as error:
+        what = f"{type(error).__name__}: {in_one_line(error)}"
+        raise InputError(f"{option} {named}: importing {where} failed ({what}).") from error
+    found: Callable[..., Any] | None = getattr(module, attribute, None)
+    if not callable(found):
+        raise InputError(f"{option} {named}: {where} has no function {attribute}. Check the name.")
+    return found
+
+
+def _module_of(path: Path) -> ModuleType:
+    """The file as a module, where dataclasses find it by its name: its path, which no other module has."""
+    name = os.path.abspath(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from swag_af.data.context import Context
-from swag_af.data.errors import blamed
+from swag_af.data.errors import SwagAfError, blamed
 from swag_af.data.text.wording import comparable
 
 DROPPED_NEGATIVES: dict[str, str] = {
@@ -54,6 +54,8 @@ def kept_candidates(
 def _is_flagged(flag: Flag, context: Context, negative: str) -> bool:
     try:
         return bool(flag(context, negative))
+    except (SwagAfError, OSError, MemoryError):  # the first say what is wrong, the others are reported by the system
+        raise
     except Exception as error:
         name = getattr(flag, "__name__", type(flag).__name__)
         raise blamed(

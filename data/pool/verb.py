@@ -5,10 +5,7 @@ known, and are then written as shards; memory grows by some 72 bytes per row and
 whole or not at all.
 """
 
-import importlib
-import importlib.util
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -21,10 +18,11 @@ from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.context import Context
-from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line, several, takes_options
+from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, several, takes_options
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable, sha256_file
+from swag_af.data.own_code import load_function
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.columns import (
     Layout,
@@ -112,41 +110,6 @@ def _tag_types(options: TagOptions) -> CandidatePool:
     return CandidatePool.open(options.pool)
 
 
-def load_flag(name: str) -> Flag:
-    """The function that `FILE.py:NAME` or `MODULE:NAME` stands for."""
-    where, _, attribute = name.rpartition(":")
-    if not where or not attribute:
-        raise InputError(f"--flag {name}: not FILE.py:NAME or MODULE:NAME. Write it like checks.py:means_the_same.")
-    try:
-        if where.endswith(".py"):
-            module = _module_of(Path(where))
-        else:
-            module = importlib.import_module(where)
-    except Exception as error:
-        raise InputError(
-            f"--flag {name}: importing {where} failed ({type(error).__name__}: {in_one_line(error)})."
-        ) from error
-    flag: Flag | None = getattr(module, attribute, None)
-    if not callable(flag):
-        raise InputError(f"--flag {name}: {where} has no function {attribute}. Check the name.")
-    return flag
-
-
-def _module_of(path: Path) -> Any:
-    """The file as a module, where dataclasses find it by its name: its path, which no other module has."""
-    name = os.path.abspath(path)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
-
-
 @dataclass(frozen=True)
 class _Inputs:
     """What the options name, opened and checked; nothing is written yet."""
@@ -163,7 +126,7 @@ def _opened(options: PoolOptions) -> _Inputs:
         raise InputError("pool: no source given. Name one or more; `swag-af pool --help` says which kinds.")
     _check_out(options)
     tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
-    flag = load_flag(options.flag) if options.flag else None
+    flag: Flag | None = load_function("--flag", options.flag) if options.flag else None
     names = {"label": options.columns.label_column, "id": options.columns.id_column}
     sources = open_labelled(options.sources, options.format, labels_file=options.labels_file, **names, stages=False)
     layouts = [layout_of(source, options.layout, options.columns) for source in sources]

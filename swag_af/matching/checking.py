@@ -79,7 +79,7 @@ def _checked(sentences: dict[int, str], sentence: int, model: Any, scores: Any, 
     if not isinstance(scores, np.ndarray) or scores.shape != shape:
         found = getattr(scores, "shape", type(scores).__name__)
         raise broken(sentences, sentence, model, f"scores of {shape[0]} x {shape[1]} texts are {found}")
-    if scores.dtype.kind != "f" or not np.isfinite(scores).all() or scores.min() < 0 or scores.max() > 1:
+    if scores.dtype.kind not in "fiub" or not np.isfinite(scores).all() or scores.min() < 0 or scores.max() > 1:
         raise broken(sentences, sentence, model, "scores are not all probabilities from 0 to 1")
     return scores
 

@@ -52,8 +52,8 @@ class MatchingOptions(Options):
     """Rows of one kind at least, or they join others: fewer keep pronouns and kinds of questions apart in small data,
     and leave each row less to choose from."""
     buckets: str = AUTO
-    """What keeps rows apart: auto (pronouns of the response, kind of question), none, or package.module:function, which
-    is given queries and responses and returns a word for each row."""
+    """What keeps rows apart: auto (pronouns of the response, kind of question), none, or a function, FILE.py:NAME or
+    MODULE:NAME, which is given queries and responses and returns a word for each row."""
     top: int | None = None
     """Match only so many of the best responses of each query; the loss in weight is printed. All, when not given."""
     share_named: float = 0.6

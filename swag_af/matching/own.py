@@ -26,11 +26,11 @@ def check_methods(model: Any, *methods: str) -> None:
 def call(function: Callable[..., Any], name: str, *texts: Any, **settings: Any) -> Any:
     """What `function` returns; an error in one that is somebody else's is a ContractError that calls it `name`.
 
-    As `Registry.blaming`, where a model is at hand and not the name that it was made by.
+    What the system reports, as a full disk, is told as it is.
     """
     try:
         return function(*texts, **settings)
-    except SwagAfError:
+    except (SwagAfError, OSError, MemoryError):
         raise
     except Exception as error:
         if not is_own(getattr(function, "__self__", function)):

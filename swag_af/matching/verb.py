@@ -34,7 +34,7 @@ from swag_af.data.manifests import (
     sha256_json,
     shortened,
 )
-from swag_af.data.own_code import name_fault, source_of
+from swag_af.data.own_code import load_function, name_fault, source_of
 from swag_af.data.progress import progress
 from swag_af.data.replacing import check_output, remove, remove_leftovers
 from swag_af.matching.buckets import sizes_said
@@ -48,7 +48,7 @@ from swag_af.matching.questions import Figures, Stage, check_runs, figures, reco
 from swag_af.matching.reading import read_items
 from swag_af.matching.saying import said_of
 from swag_af.matching.tags import TAG
-from swag_af.matching.work import NONE, Plan, function_of_buckets, match_items, plan_of
+from swag_af.matching.work import NONE, Plan, match_items, plan_of
 
 ABOUT, QUESTIONS, WORK, RATIONALES = MATCHED, "matched.jsonl", "work", "rationales"
 OF_SWEEP, OF_WORK = "sweep.json", "identity.json"
@@ -200,7 +200,7 @@ def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
     told = {which: settings_of(model) for which, model in made.items() if hasattr(model, "settings")}
     without_paths = {which: named[which][0].parted(named[which][1])[0] for which in told}
     if matching.buckets not in (AUTO, NONE):
-        made["buckets"] = function_of_buckets(matching.buckets)
+        made["buckets"] = load_function("--buckets", matching.buckets)
     sources = {f"source of {which}": sha for which, model in made.items() if (sha := source_of(model))}
     return {
         "options": asdict(matching) | without_paths,

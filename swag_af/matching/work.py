@@ -14,7 +14,6 @@ Letters: `n` rows, `b` rows of a bucket, `R` rounds.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, FormatError, InputError, several, told
 from swag_af.data.files import read_array, write_array
 from swag_af.data.locks import alone
+from swag_af.data.own_code import load_function
 from swag_af.data.progress import Advance
 from swag_af.data.replacing import remove_leftovers
 from swag_af.data.scale import run_blocks
@@ -121,23 +121,13 @@ def _kinds(items: Items, named: str) -> Sequence[str]:
         return kinds_of(items.queries, items.responses, [bool(item.context.start) for item in items.rows])
     if named == NONE:
         return [NONE] * len(items)
-    given: object = call(function_of_buckets(named), f"--buckets {named}", items.queries, items.responses)
+    given: object = call(load_function("--buckets", named), f"--buckets {named}", items.queries, items.responses)
     if not isinstance(given, Iterable) or isinstance(given, str | bytes):
         raise ContractError(f"--buckets {named}: it gave {told(given)}, where a word for each row is due.")
     made = list(given)
     if len(made) != len(items):
         raise InputError(f"--buckets {named}: {len(made)} words for {len(items)} rows.")
     return list(map(str, made))
-
-
-def function_of_buckets(named: str) -> Callable[..., Sequence[str]]:
-    """The function called `package.module:function`; InputError where there is none."""
-    module, _, name = named.partition(":")
-    try:
-        found: Callable[..., Sequence[str]] = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"--buckets {named}: cannot be loaded ({error}). Name package.module:function.") from None
-    return found
 
 
 def _vectors(texts: Sequence[str]) -> np.ndarray:

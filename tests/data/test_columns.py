@@ -26,11 +26,12 @@ from swag_af.data.extras import install
 from swag_af.data.files import read_json
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.locks import alone
+from swag_af.data.own_code import load_function
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool import spool as spooling
 from swag_af.data.pool import verb as build
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
-from swag_af.data.pool.verb import load_flag, pool, tag
+from swag_af.data.pool.verb import pool, tag
 
 ROWS: list[dict[str, Any]] = [
     {"sent1": "A cook waits.", "start": "She", "gold": "stirs the soup.", "negatives": ["flies off.", "sings."]},
@@ -706,14 +707,14 @@ def test_a_flag_may_stand_in_a_file_of_dataclasses(tmp_path: Path, file: str) ->
         "from __future__ import annotations\nfrom dataclasses import dataclass\n\n@dataclass\nclass Rule:\n"
         "    word: str\n\ndef sings(context, negative):\n    return Rule('sing').word in negative\n"
     )
-    assert load_flag(f"{tmp_path / file}:sings")(Context("A man.", "He", "sits."), "sings.")
+    assert load_function("--flag", f"{tmp_path / file}:sings")(Context("A man.", "He", "sits."), "sings.")
     assert sys.modules["json"] is json, "a module of the same name stays"
 
 
 def test_a_file_of_a_flag_that_cannot_be_run_leaves_no_module(tmp_path: Path) -> None:
     (tmp_path / "checks.py").write_text("1 / 0\n")
     with pytest.raises(InputError, match=r"checks.py failed \(ZeroDivisionError"):
-        load_flag(f"{tmp_path / 'checks.py'}:f")
+        load_function("--flag", f"{tmp_path / 'checks.py'}:f")
     assert str(tmp_path / "checks.py") not in sys.modules
 
 
@@ -729,7 +730,7 @@ BAD_FLAGS = {
 @pytest.mark.parametrize(("name", "said"), BAD_FLAGS.items())
 def test_a_flag_that_is_no_function_is_named(name: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        load_flag(name)
+        load_function("--flag", name)
 
 
 def test_rows_without_negatives_are_dropped_and_counted_when_asked(tmp_path: Path) -> None:

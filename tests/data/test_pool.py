@@ -165,6 +165,18 @@ def test_an_exception_in_the_users_function_is_one_line_that_names_the_row() -> 
     assert isinstance(told.value.__cause__, ZeroDivisionError)
 
 
+@pytest.mark.parametrize("error", [InputError("words.txt: not there."), OSError(28, "No space left")])
+def test_what_the_users_function_says_in_a_line_and_what_the_system_reports_stay(error: Exception) -> None:
+    """They were told as mistakes of the function."""
+
+    def flag(context: Context, negative: str) -> bool:
+        raise error
+
+    with pytest.raises(type(error)) as told:
+        small(flag=flag)
+    assert told.value is error
+
+
 def test_features_go_with_the_candidates_that_stay() -> None:
     values = features(6, 5)
     pool = small(features=values)

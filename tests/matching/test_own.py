@@ -54,6 +54,13 @@ class Raises(Lists):
         raise KeyError("no\nsuch word")
 
 
+class FullDisk(Lists):
+    """Meets what the system reports."""
+
+    def fit(self, queries: list[str], responses: list[str], *, rng: np.random.Generator) -> None:
+        raise OSError(28, "No space left on device")
+
+
 class OfOneFold(TfidfRelevance):
     """Learns and scores a first fold, and fails in the second."""
 
@@ -165,6 +172,35 @@ def test_settings_that_no_record_can_keep_are_told_in_a_line(options: MatchOptio
     with pytest.raises(ContractError, match=rf"{name}: its settings\(\) {said}"):
         match(wanted)
     assert not wanted.out.exists()
+
+
+def test_what_the_system_reports_is_no_mistake_of_a_model(options: MatchOptions) -> None:
+    """It was told as one: "FullDisk.fit raised OSError"."""
+    wanted = replace(options, matching=replace(options.matching, relevance=f"{HERE}:FullDisk"))
+    with pytest.raises(OSError, match="No space left"):
+        match(wanted)
+
+
+def test_buckets_may_be_a_function_of_a_file(options: MatchOptions, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def halves(queries, responses):\n    return [str(len(q) % 2) for q in queries]\n"
+    )
+    named = f"{tmp_path / 'mine.py'}:halves"
+    wanted = replace(options, matching=replace(options.matching, relevance="tfidf", buckets=named, smallest_bucket=2))
+    assert match(wanted).about["identity"]["source of buckets"]
+
+
+def test_a_similarity_may_give_truth_values_as_match_takes_them() -> None:
+    check_similarity(Same)
+
+
+class Same:
+    """Texts are alike or they are not."""
+
+    name: ClassVar[str] = "same"
+
+    def score(self, first: list[str], second: list[str]) -> np.ndarray:
+        return np.array(first)[:, None] == np.array(second)[None, :]
 
 
 def test_a_mistake_in_buckets_is_told_in_a_line(options: MatchOptions) -> None:
