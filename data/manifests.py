@@ -7,13 +7,15 @@ from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from swag_af.data.errors import MOST_TOLD, FormatError, InputError
 from swag_af.data.files import plain, read_json, write_json
-from swag_af.data.records import MANIFESTS, check_record
+from swag_af.data.records import AGAIN, MANIFESTS, check_record, parse_record
 from swag_af.data.replacing import check_output, check_there, remove_leftovers
 from swag_af.data.urls import command
+
+T = TypeVar("T")
 
 FORMAT = 1
 """The version that every manifest carries; a reader stops at a newer one."""
@@ -73,6 +75,14 @@ def check_manifest(manifest: Any, path: Path, kind: str | None = None) -> dict[s
     if manifest["kind"] in MANIFESTS:
         check_record(manifest, MANIFESTS[manifest["kind"]], path)
     return manifest
+
+
+def read_finished(path: Path, kind: str, of: type[T], advice: str = AGAIN) -> T:
+    """The record `path`, by which a folder is known as finished, as an instance of `of`; FormatError names what is
+    wrong with it, or says that it is not there."""
+    if not path.is_file():
+        raise FormatError(f"{path.parent}: no {path.name} here. Check the path; if its run was stopped: {advice}")
+    return parse_record(check_manifest(read_json(path), path, kind), of, path, advice)
 
 
 def check_ours(verb: str, folder: Path, *left: str) -> None:

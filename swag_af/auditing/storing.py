@@ -28,7 +28,7 @@ from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.files import write_text as write_file
 from swag_af.data.instances.instances import Instances, Kind
-from swag_af.data.manifests import FORMAT, check_made_by, check_manifest
+from swag_af.data.manifests import FORMAT, check_made_by, read_finished
 from swag_af.data.records import Count, parse_record
 from swag_af.data.replacing import check_there, replacing
 
@@ -281,11 +281,8 @@ def _writable(text: str) -> str:
 
 
 def _read_about(folder: Path) -> About:
-    path = folder / ABOUT
     check_there(folder, "no such folder. Check the path, or make it with `swag-af audit DATA`.")
-    if not path.is_file():
-        raise FormatError(f"{folder}: no {ABOUT} here, so this is not an audit. Check the path.")
-    return parse_record(check_manifest(read_json(path), path, "audit"), About, path, _AGAIN)
+    return read_finished(folder / ABOUT, "audit", About, _AGAIN)
 
 
 def _read(path: Path, kind: type[T]) -> Iterator[T]:

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swag_af.data.brief import brief
-from swag_af.data.errors import FormatError
-from swag_af.data.files import read_json
-from swag_af.data.manifests import check_manifest
-from swag_af.data.records import Count, parse_record
+from swag_af.data.manifests import read_finished
+from swag_af.data.records import Count
 
 RESULT = "baselines.json"
 QUESTIONS = "questions.jsonl"
@@ -150,10 +148,7 @@ def place(one: Figure) -> tuple[str, str, str, str]:
 
 def open_baselines(folder: Path) -> Baselines:
     """What a folder of `baselines` holds; FormatError names what is wrong with it."""
-    path = folder / RESULT
-    if not path.is_file():
-        raise FormatError(f"{folder}: no {RESULT} here, so there is no finished table. Run `swag-af baselines` again.")
-    return parse_record(check_manifest(read_json(path), path, KIND), Baselines, path, "Run `swag-af baselines` again.")
+    return read_finished(folder / RESULT, KIND, Baselines, "Run `swag-af baselines` again.")
 
 
 def ordered(names: Sequence[str], wanted: Sequence[str]) -> list[str]:

@@ -2,12 +2,10 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import read_json, write_json, write_jsonl, write_text
-from swag_af.data.manifests import check_made_by, check_manifest
-from swag_af.data.records import parse_record
+from swag_af.data.manifests import check_made_by, check_manifest, read_finished
 from swag_af.data.replacing import check_apart, check_output, remove, remove_leftovers
 from swag_af.diagnosing.diagnosis import check_begun, measure, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -70,9 +68,7 @@ def _check_whole(folder: Path) -> None:
 
 def open_diagnosis(folder: Path) -> Diagnosis:
     """The finished diagnosis in `folder`; FormatError names the file of what is damaged."""
-    path = folder / ABOUT
-    record: dict[str, Any] = check_manifest(read_json(path), path, KIND)
-    return parse_record(record, Diagnosis, path, AGAIN)
+    return read_finished(folder / ABOUT, KIND, Diagnosis, AGAIN)
 
 
 def _command(options: DiagnoseOptions) -> str:

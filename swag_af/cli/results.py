@@ -13,8 +13,7 @@ from swag_af.cli.options import ShowOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
-from swag_af.data.manifests import MANIFEST, check_manifest
-from swag_af.data.records import parse_record
+from swag_af.data.manifests import MANIFEST, read_finished
 from swag_af.data.urls import command, flags
 from swag_af.describing.description import Description
 from swag_af.describing.tables import tables_of
@@ -79,7 +78,7 @@ def show_baselines(path: Path, options: ShowOptions) -> list[str]:
     """The accuracy of each model on each input, from the folder or its record."""
     if path.is_dir() and not (path / RESULT).is_file():
         return [*UNFINISHED]
-    found = open_baselines(path) if path.is_dir() else _record(path, BASELINES, Baselines)
+    found = open_baselines(path) if path.is_dir() else read_finished(path, BASELINES, Baselines)
     lines = baseline_lines(found)[:1]
     for trained_on in found.trained_on:
         lines += ["", f"accuracy in %, trained on {trained_on}", *table(accuracy_rows(found, trained_on))]
@@ -92,7 +91,7 @@ def show_baselines(path: Path, options: ShowOptions) -> list[str]:
 
 def show_description(path: Path, options: ShowOptions) -> list[str]:
     """Counts, lengths, the commonest verbs and topics, from the folder or its record."""
-    made = _record(path / ABOUT if path.is_dir() else path, DESCRIPTION, Description)
+    made = read_finished(path / ABOUT if path.is_dir() else path, DESCRIPTION, Description)
     lines = [f"{made.name}, {made.n:,} instances", *(f"warning: {warning}" for warning in made.warnings)]
     for one in tables_of(made):
         if one.name in _MAIN:
@@ -107,17 +106,13 @@ def show_description(path: Path, options: ShowOptions) -> list[str]:
 
 def show_score(path: Path, options: ShowOptions) -> list[str]:
     """What each model and what people get right."""
-    scores = _record(path, SCORE, Scores)
+    scores = read_finished(path, SCORE, Scores)
     lines = [f"{scores.name}, {scores.n:,} instances in {scores.groups}", "", headline(scores), *further(scores)]
     lines += ["", *table(figure_rows(scores.models))] if scores.models else []
     lines += ["", *table(people_rows(scores.people))] if scores.people else []
     reading = {name: value for name, value in (scores.record or {}).items() if name in _READING}
     following = command("audit", next(iter(scores.files), "DATA"), *flags(reading), "--out", "audit")
     return [*lines, "", f"Next: {following}; then --audit audit scores each tier apart"]
-
-
-def _record(path: Path, kind: str, of: type[T]) -> T:
-    return parse_record(check_manifest(read_json(path), path, kind), of, path, "Make it again with this release.")
 
 
 SHOWERS: dict[str, Callable[[Path, ShowOptions], list[str]]] = {

@@ -17,18 +17,18 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import FormatError, InputError, several, takes_options
+from swag_af.data.errors import InputError, several, takes_options
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.interval import CROSS_VALIDATED, interval
 from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
+from swag_af.data.records import parse_record
 from swag_af.data.run import Run, open_run
 from swag_af.data.splits import numbered
 from swag_af.judging.options import JudgingOptions
@@ -113,10 +113,7 @@ def _check_same(out: Path, identity: Mapping[str, Any]) -> None:
 def open_sweep(path: Path) -> tuple[list[Point], dict[str, Any]]:
     """The points of the folder that `sweep` left, and all that its record says; FormatError where it is none."""
     record = check_manifest(read_json(path / SWEEP), path / SWEEP, KIND)
-    try:
-        return msgspec.convert(record["points"], list[Point]), record
-    except (KeyError, msgspec.ValidationError) as error:
-        raise FormatError(f"{path / SWEEP}: damaged ({error}). Sweep again into another --out.") from None
+    return parse_record(record.get("points"), list[Point], path / SWEEP, "Sweep again into another --out."), record
 
 
 def dry_run(options: MatchOptions) -> list[Estimate]:

@@ -36,6 +36,7 @@ from swag_af.data.manifests import (
 )
 from swag_af.data.own_code import load_function, name_fault, source_of
 from swag_af.data.progress import progress
+from swag_af.data.records import parse_record
 from swag_af.data.replacing import check_output, remove, remove_leftovers
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.cautions import cautions_of, cautions_of_plan
@@ -122,8 +123,10 @@ def _with_cautions(made: Estimate, items: Items, plan: Plan) -> Estimate:
 def open_matched(path: Path) -> Matched:
     """The folder that `match` left; FormatError where it is none, or of another format."""
     about = check_manifest(read_json(path / ABOUT), path / ABOUT, KIND)
-    rationales = about["rationales"]
-    return Matched(path, Figures(**about["answers"]), Figures(**rationales) if rationales else None, about)
+    answers = parse_record(about.get("answers"), Figures, path / ABOUT)
+    rationales = about.get("rationales")
+    of_rationales = parse_record(rationales, Figures, path / ABOUT) if rationales else None
+    return Matched(path, answers, of_rationales, about)
 
 
 def check_folder(out: Path, about: str = ABOUT) -> None:

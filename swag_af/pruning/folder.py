@@ -21,9 +21,9 @@ import numpy as np
 from swag_af.auditing.comparison import Comparison, read_comparison
 from swag_af.data.brief import brief
 from swag_af.data.errors import FormatError
-from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.files import read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.instances import Instances
-from swag_af.data.manifests import FORMAT, check_manifest
+from swag_af.data.manifests import FORMAT, read_finished
 from swag_af.data.records import Count, parse_record
 from swag_af.pruning.agreement import ByDifficulty
 from swag_af.pruning.curve import Point
@@ -131,10 +131,7 @@ class Pruned:
 
 def open_pruned(folder: Path) -> Pruned:
     """The finished folder of `prune`; FormatError names the file of what is damaged."""
-    path = folder / ABOUT
-    if not path.is_file():
-        raise FormatError(f"{folder}: no {ABOUT} here, so this was not pruned, or is not finished. Check the path.")
-    about = parse_record(check_manifest(read_json(path), path, "prune"), About, path, _AGAIN)
+    about = read_finished(folder / ABOUT, "prune", About, _AGAIN)
     rows = tuple(
         parse_record(record, PrunedRow, f"{folder / ROWS}: line {number}", _AGAIN)
         for number, record in read_jsonl(folder / ROWS)

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.brief import brief
-from swag_af.data.errors import FormatError
-from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.files import read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.instances import Instances
-from swag_af.data.manifests import FORMAT, check_manifest
+from swag_af.data.manifests import FORMAT, read_finished
 from swag_af.data.records import Count, parse_record
 from swag_af.refining.audits import BeforeAfter
 from swag_af.refining.chance import Luck
@@ -76,10 +75,7 @@ class Refined:
 
 def open_refined(folder: Path) -> Refined:
     """The finished folder of `refine`; FormatError names the file of what is damaged."""
-    path = folder / ABOUT
-    if not path.is_file():
-        raise FormatError(f"{folder}: no {ABOUT} here, so this was not refined, or is not finished. Check the path.")
-    about = parse_record(check_manifest(read_json(path), path, "refine"), About, path, _AGAIN)
+    about = read_finished(folder / ABOUT, "refine", About, _AGAIN)
     versions = tuple(
         parse_record(record, Version, f"{folder / VERSIONS}: line {number}", _AGAIN)
         for number, record in read_jsonl(folder / VERSIONS)

@@ -22,7 +22,7 @@ from swag_af.data.run import Run, begin_run, open_run, verb_manifest
 from swag_af.judging.rules import Example
 from swag_af.matching.items import NEAR_DUPLICATES, items_of
 from swag_af.matching.options import MatchingOptions, MatchOptions
-from swag_af.matching.verb import dry_run, match
+from swag_af.matching.verb import dry_run, match, open_matched
 from swag_af.releasing.card_matching import crossing
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.options import ReleaseOptions
@@ -307,6 +307,14 @@ def test_a_damaged_record_of_a_matching_is_refused(folder: Path, tmp_path: Path)
     write_json(tmp_path / "manifest.json", {**manifest, "matching": {"weight": "heavy"}})
     with pytest.raises(FormatError, match="matching"):
         open_run(tmp_path)
+
+
+def test_a_matching_whose_figures_are_damaged_is_told_in_a_line(folder: Path, tmp_path: Path) -> None:
+    """It was a traceback."""
+    about = read_json(folder / "matched" / "matched.json")
+    write_json(tmp_path / "matched.json", {**about, "answers": {"n": "many"}})
+    with pytest.raises(FormatError, match=r"matched\.json: n: expected int.* Make it again"):
+        open_matched(tmp_path)
 
 
 @pytest.mark.parametrize("gone", ["pool/manifest.json", "run/manifest.json", "matched.jsonl"])
