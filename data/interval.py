@@ -61,19 +61,20 @@ def ratio_interval(
     """As `interval`, of the ratio of the sums of `part` (N,) and `whole` (N,), where 0 <= part <= whole.
 
     With `whole` 0 or 1 that is the mean of `part` where it is 1; with larger ones a row is the sum of as many of one
-    group. The variance is the linearised one of a ratio.
+    group, with smaller ones it counts for less. No more is told than by as many hits as `whole` sums to. The variance
+    is the linearised one of a ratio.
     """
     counted = whole > 0
     part, whole, groups = part[counted], whole[counted], np.unique(groups[counted], return_inverse=True)[1]
     if int(groups.max(initial=-1)) < 1:
         return 0.0, 1.0
     n, n_groups = float(whole.sum()), effective_groups(np.bincount(groups, whole))
-    p = float(part.sum()) / n
+    p, n_telling = float(part.sum()) / n, min(n, n_groups)
     if 0 < p < 1:
         sums = np.bincount(groups, part - p * whole)  # (groups,)
         variance = n_groups / (n_groups - 1) * float((sums**2).sum()) / n**2
-        return wilson(p, n / max(1.0, variance / (p * (1 - p) / n)) / times, n_groups, of=of)
-    return wilson(p, n_groups / times, n_groups, of=of)
+        return wilson(p, n / max(1.0, variance / (p * (1 - p) / n)) / times, n_telling, of=of)
+    return wilson(p, n_telling / times, n_telling, of=of)
 
 
 def effective_groups(sizes: np.ndarray) -> float:

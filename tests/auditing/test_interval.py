@@ -14,6 +14,7 @@ from swag_af.data.interval import (
     effective_groups,
     interval,
     paired_difference,
+    ratio_interval,
     rounded_mean,
 )
 
@@ -96,6 +97,18 @@ def test_effective_groups_are_all_where_they_are_alike_and_never_more(sizes: lis
     assert 1 <= effective_groups(np.array(sizes)) <= len(sizes) + 1e-9
     assert effective_groups(np.full(len(sizes), sizes[0])) == pytest.approx(len(sizes))
     assert effective_groups(np.array([*sizes, 0])) == effective_groups(np.array(sizes))
+
+
+def test_hits_that_count_for_less_tell_no_more_than_as_many_as_they_sum_to() -> None:
+    """All hits of 1,000 that counted for 5 and of 5 others, all right, were as sure as if there were 20."""
+    whole = np.repeat([0.005, 1.0], [1000, 5])
+    for p in (0.0, 1.0):
+        assert ratio_interval(p * whole, whole, np.arange(1005)) == pytest.approx(
+            interval(np.full(10, p), np.arange(10))
+        )
+    one_wrong = whole.copy()
+    one_wrong[0] = 0.0
+    assert ratio_interval(one_wrong, whole, np.arange(1005))[0] < interval(np.ones(10), np.arange(10))[0]
 
 
 def test_a_single_video_says_nothing() -> None:
