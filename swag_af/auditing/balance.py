@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Balanced
+from swag_af.auditing.diagnostics import Balanced, Diagnostic, balanced_form
 from swag_af.auditing.outcome import Probe
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.instances.instances import Instances
@@ -56,6 +56,22 @@ def said_of(one: Balanced) -> str:
     digits = digits_apart(one.chance, one.low, one.high)
     low, high, chance = (in_percent(end, digits) for end in (one.low, one.high, one.chance))
     return f"Each class weighed equally, {in_percent(one.value)} are right ({low} to {high}; chance {chance})."
+
+
+def equally(*ones: Diagnostic) -> list[Diagnostic | None]:
+    """Each of `ones` with every class weighed equally, where any has such figures, so that they can be compared.
+
+    Where classes are nearly equal, accuracy is that figure. None where they are unequal and there is no other, as of a
+    class with too few instances.
+    """
+    n_classes = next((round(1 / one.balanced.chance) for one in ones if one.balanced), 0)
+    return [_weighed_form(one, n_classes) if n_classes else one for one in ones]
+
+
+def _weighed_form(one: Diagnostic, n_classes: int) -> Diagnostic | None:
+    if one.balanced is None:
+        return one if round((one.chance or 1.0) * n_classes, 4) <= UNEQUAL else None
+    return replace(balanced_form(one), status="clear" if one.balanced.status == "clear" else one.status)
 
 
 def without_shares(probe: Probe, instances: Instances, weights: np.ndarray) -> Probe:

@@ -25,10 +25,11 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, balanced_form, mirrored
+from swag_af.auditing.balance import equally
+from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
 from swag_af.auditing.outcome import Audit, Probe, chance_of, over_seeds
 from swag_af.auditing.summary import Rows
-from swag_af.auditing.verdict import PARTIAL, figure, span
+from swag_af.auditing.verdict import EQUALLY, PARTIAL, figure, span
 from swag_af.data.errors import InputError, several
 from swag_af.data.files import read_json
 from swag_af.data.instances.instances import Instance, Instances
@@ -90,6 +91,13 @@ class Change:
     outcome: Outcome
     chance_before: float | None = None
     """That of the older set, where it is another one; else None."""
+    balanced: bool = False
+    """Whether its figures are those with each class weighed equally."""
+
+    @property
+    def called(self) -> str:
+        """Code and subject, and how classes are weighed: `AF201 characters, each class weighed equally`."""
+        return f"{self.code} {self.subject}{EQUALLY if self.balanced else ''}"
 
     @property
     def was_found(self) -> bool:
@@ -267,14 +275,14 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     if untold := changed(c, "untold"):
         more = f", and {several(len(untold) - _SAID, 'check')} more" if len(untold) > _SAID else ""
         shown = "; ".join(change_sentence(one).removesuffix(".") for one in untold[:_SAID])
-        lines.append(f"Not judged, for want of an interval or of a control: {shown}{more}.")
+        lines.append(f"Not judged, for want of an interval, a control or texts of a class: {shown}{more}.")
     return lines
 
 
 def change_sentence(change: Change) -> str:
     """`AF201 shortest: 23.7 % before, 34.5 % after; 22.9 to 25.1 % when as many rows go at random (chance 25.0 %).`"""
     c = change
-    said = f"{c.code} {c.subject}: {figure(c.before.value, c.unit)} before, {figure(c.after.value, c.unit)} after"
+    said = f"{c.called}: {figure(c.before.value, c.unit)} before, {figure(c.after.value, c.unit)} after"
     if c.control:
         said += f"; {span(c.control.low, c.control.high, c.unit)}{at_random(c)}"
     elif c.difference:
@@ -312,7 +320,7 @@ def comparison_rows(comparison: Comparison, *, told: bool = True) -> Rows:
             control = span(c.control.low, c.control.high, c.unit) if c.control else "–"
             chance = ", then ".join(dict.fromkeys(_chances(c)))
             values = (figure(c.before.value, c.unit), control, figure(c.after.value, c.unit), chance)
-            rows.append((f"{c.code} {c.subject}", *values, SO_IT_IS[c.outcome]))
+            rows.append((c.called, *values, SO_IT_IS[c.outcome]))
     return rows
 
 
@@ -324,7 +332,7 @@ _SAID = 3
 
 def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarray) -> list[Change]:
     with_mirrors = [_by_key(one) | _mirrors(one) for one in (before, *draws)]
-    made, old, *drawn = _told_alike(_by_key(after), *with_mirrors)
+    (made, old, *drawn), weighed, untold = _told_alike([_by_key(after), *with_mirrors])
     paired = _paired(before, after, rows)
     both = {key: now for key, now in made.items() if key in old}
     n_told = sum("found" in (old[key].status, now.status) for key, now in both.items())
@@ -332,12 +340,13 @@ def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarr
     for key, now in both.items():
         moved = _moved(old[key], now) != 0
         values = [one[key].value + (_moved(one[key], now) if moved else 0.0) for one in drawn if key in one]
-        has_control = bool(draws) and len(values) == len(draws)
+        has_control = bool(draws) and key not in untold and len(values) == len(draws)
         control = _control(values, now) if has_control else None
         beyond = _control(values, now, of=max(1, n_told)) if has_control else None
-        of_probe = now.code in PARTIAL and control is None and not now.tells_balanced
+        of_probe = now.code in PARTIAL and control is None and key not in weighed | untold
         difference = paired.get(now.subject) if of_probe else None
-        changes.append(_change(old[key], now, control, difference, _outcome(old[key], now, beyond, difference)))
+        outcome: Outcome = "untold" if key in untold else _outcome(old[key], now, beyond, difference)
+        changes.append(_change(old[key], now, control, difference, outcome, is_balanced=key in weighed))
     return changes
 
 
@@ -350,19 +359,33 @@ _Key = tuple[str, str]
 
 
 def _told_alike(
-    after: dict[_Key, Diagnostic], before: dict[_Key, Diagnostic], *drawn: dict[_Key, Diagnostic]
-) -> list[dict[_Key, Diagnostic]]:
-    """The same, but that a check whose status stands on its balanced figure, before or after, has that in all of them;
-    in none where one has no such figure, as where classes became equal."""
-    every = [after, before, *drawn]
-    told = {
-        key
-        for key, now in after.items()
-        if key in before
-        and (now.stands_on_balanced or before[key].stands_on_balanced)
-        and all(made[key].balanced for made in every if key in made)
-    }
-    return [{key: balanced_form(one) if key in told else one for key, one in made.items()} for made in every]
+    every: Sequence[dict[_Key, Diagnostic]],
+) -> tuple[list[dict[_Key, Diagnostic]], set[_Key], set[_Key]]:
+    """The checks of after, before and each draw: what is to be weighed so, with each class weighed equally in all.
+
+    Beside them the keys of these, and those of checks that cannot be judged, since one of `every` has no such figure.
+    """
+    after, before, *_ = every
+    told, weighed, untold = [dict(made) for made in every], set[_Key](), set[_Key]()
+    for key in (key for key, now in after.items() if key in before and _is_weighed(before[key], now)):
+        those = [made for made in told if key in made]
+        forms = equally(*(made[key] for made in those))
+        untold |= {key} if None in forms else set()
+        if None not in forms[:2]:
+            weighed.add(key)
+            for made, form in zip(those, forms, strict=True):
+                del made[key]
+                made |= {key: form} if form else {}
+    return told, weighed, untold
+
+
+def _is_weighed(old: Diagnostic, now: Diagnostic) -> bool:
+    """Whether a check is compared with each class weighed equally: where a status stands on that, and where chance is
+    another one and the status is the same so, for the shares of classes move accuracy and chance by themselves."""
+    if old.stands_on_balanced or now.stands_on_balanced:
+        return True
+    forms = [form.status if form else None for form in equally(old, now)]
+    return bool(old.balanced or now.balanced) and _moved(old, now) != 0 and forms == [old.status, now.status]
 
 
 def _by_key(audit: Audit) -> dict[_Key, Diagnostic]:
@@ -375,7 +398,13 @@ def _mirrors(audit: Audit) -> dict[_Key, Diagnostic]:
 
 
 def _change(
-    old: Diagnostic, now: Diagnostic, control: Control | None, difference: Difference | None, outcome: Outcome
+    old: Diagnostic,
+    now: Diagnostic,
+    control: Control | None,
+    difference: Difference | None,
+    outcome: Outcome,
+    *,
+    is_balanced: bool,
 ) -> Change:
     return Change(
         code=now.code,
@@ -388,6 +417,7 @@ def _change(
         difference=difference,
         outcome=outcome,
         chance_before=old.chance if _moved(old, now) else None,
+        balanced=is_balanced,
     )
 
 

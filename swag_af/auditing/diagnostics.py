@@ -86,7 +86,7 @@ class Diagnostic:
     def stands_on_balanced(self) -> bool:
         """Whether its status is that of the balanced figure, since accuracy is not surely above chance."""
         is_above = self.low is not None and self.chance is not None and self.low > self.chance
-        if self.balanced is None or is_above:
+        if self.balanced is None or is_above or self.status == "clear":
             return False
         return self.balanced.status == "found" or self.balanced.status == self.status == "hint"
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from swag_af.auditing.balance import equally
 from swag_af.auditing.codes.code import FAMILIES, codes
-from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, as_found
+from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, as_found, balanced_form
 from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
@@ -81,9 +82,8 @@ def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
     It is what whoever trains on one and is scored on the other can get without the task.
     """
     of_parts = [one for one in found(saved, "partial") if one.code == SPLIT and _reads(one) in _READS_PART]
-    surest = max(of_parts, key=lambda one: _beyond(one, one.low or 0.0), default=None)
-    least = max(best.value, best.high or 0.0, best.chance or 0.0)
-    if surest is None or surest.low is None or _beyond(surest, surest.low) <= _beyond(best, least):
+    surest = max(of_parts, key=_least_gain, default=None)
+    if surest is None or not _is_surely_more(surest, best):
         return ""
     name, _, where = surest.subject.rpartition(", ")
     fitted, _, scored = where.partition(" to ")
@@ -94,6 +94,15 @@ def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
     )
 
 
+def _is_surely_more(one: Diagnostic, other: Diagnostic) -> bool:
+    """Whether what `one` surely gains is more than the most that `other` does, or guessing; False where the classes of
+    one are unequal and it cannot be told how far the other gets with each weighed equally."""
+    made, beside = equally(one, other)
+    if made is None or beside is None or made.low is None:
+        return False
+    return _least_gain(made) > _beyond(beside, max(beside.value, beside.high or 0.0, beside.chance or 0.0))
+
+
 def headline(saved: SavedAudit) -> Diagnostic | None:
     """The probe to name first, or the single feature that is surely better than it; None where there is neither.
 
@@ -102,17 +111,26 @@ def headline(saved: SavedAudit) -> Diagnostic | None:
     """
     made, feature = tried(saved), _best_feature(saved)
     best = max(made, key=lambda one: (one.status == "found", _gain(one)), default=None)
-    if feature and feature.low is not None and (best is None or _beyond(feature, feature.low) > _gain(best)):
+    if feature and feature.low is not None and (best is None or _least_gain(feature) > _gain(best)):
         return feature
     if best is None or best.low is None:
         return best
-    lowest = _beyond(best, best.low)
+    lowest = _least_gain(best)
     alike = [one for one in made if one.status == best.status and _gain(one) >= lowest]
     return min(alike, key=lambda one: (PARTIAL.index(one.code), -_gain(one), one.subject))
 
 
 def _gain(one: Diagnostic) -> float:
-    return _beyond(one, one.value)
+    """What is gained over chance; of unequal classes with each weighed equally, also where accuracy is told: so all are
+    on one scale."""
+    form = balanced_form(one)
+    return _beyond(form, form.value)
+
+
+def _least_gain(one: Diagnostic) -> float:
+    """The same at the lower end of the interval."""
+    form = balanced_form(one)
+    return _beyond(form, form.low or 0.0)
 
 
 def _beyond(one: Diagnostic, value: float) -> float:
@@ -170,10 +188,10 @@ def ordered(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
 
 
 def strength(diagnostic: Diagnostic) -> float:
-    """How far a value is from the one that would be no finding: the size of the effect, else of the difference."""
-    if diagnostic.effect is not None:
-        return abs(diagnostic.effect)
-    return abs(diagnostic.value - (diagnostic.chance or 0.0))
+    """How far a value is from the one that would be no finding: the size of the effect, else of the difference; of
+    unequal classes with each weighed equally."""
+    form = balanced_form(diagnostic)
+    return abs(form.value - (form.chance or 0.0)) if form.effect is None else abs(form.effect)
 
 
 def figure(value: float | None, unit: Unit) -> str:
@@ -280,7 +298,7 @@ def _by_avoiding(one: Diagnostic) -> float:
 
 
 def _below_line(saved: SavedAudit) -> list[str]:
-    worst = _strongest(_below(saved))
+    worst = min(_below(saved), key=_gain, default=None)
     return [] if worst is None else [worst.said]
 
 

@@ -84,7 +84,8 @@ def made(comparison: Comparison) -> list[Change]:
 
 def is_made(change: Change) -> bool:
     """Whether an accuracy was found below chance after, was not before, and random removal does not do that."""
-    if change.unit != "accuracy" or change.chance is None or change.after.status != "found":
+    is_judged = change.unit == "accuracy" and change.outcome != "untold"
+    if not is_judged or change.chance is None or change.after.status != "found":
         return False
     chance_before = change.chance if change.chance_before is None else change.chance_before
     was_below = change.before.status == "found" and change.before.value < chance_before
@@ -122,7 +123,7 @@ def sentence(change: Change) -> str:
     if n < FEWEST_DRAWS:
         by_luck = f"{' and '.join(figure(one, c.unit) for one in c.control.values)}{at_random(c)}"
     before, after = figure(c.before.value, c.unit), figure(c.after.value, c.unit)
-    return f"{c.code} {c.subject}: {before} before, {after} after; {by_luck}{chance_said(c)}."
+    return f"{c.called}: {before} before, {after} after; {by_luck}{chance_said(c)}."
 
 
 def without_hasty(comparison: Comparison) -> Comparison:

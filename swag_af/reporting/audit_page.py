@@ -206,7 +206,7 @@ def _estimate(one: Diagnostic, on: Axis) -> dict[str, Any]:
     low, high = one.value if one.low is None else one.low, one.value if one.high is None else one.high
     return {
         "code": one.code,
-        "subject": f"{one.subject}{EQUALLY if one.tells_balanced else ''}",
+        "subject": _subject(one),
         "tone": tone(one),
         "said": one.said,
         "at": on.at(one.value),
@@ -217,6 +217,11 @@ def _estimate(one: Diagnostic, on: Axis) -> dict[str, Any]:
         "between": between(one),
         "expected": figure(one.chance, one.unit),
     }
+
+
+def _subject(one: Diagnostic) -> str:
+    """What was looked at, and how classes are weighed in its figures."""
+    return f"{one.subject}{EQUALLY if one.tells_balanced else ''}"
 
 
 def by_value(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -256,7 +261,7 @@ def check_rows(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
         {
             "code": one.code,
             "title": title_of(one.code),
-            "subject": one.subject,
+            "subject": _subject(one),
             "tone": tone(one),
             "value": figure(one.value if one.n else None, one.unit),  # of nothing there is none
             "said": one.said,

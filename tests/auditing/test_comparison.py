@@ -72,6 +72,59 @@ def test_a_shortcut_that_accuracy_hides_is_compared_with_each_class_weighed_equa
     )
 
 
+def by_digits(data: Instances) -> Audit:
+    """An audit of one feature."""
+    alone = Groups(np.arange(len(data)), "each alone")
+    return Audit(data, alone, tuple(feature_diagnostics(data, alone, features=["digits"])), (), (), {})
+
+
+def with_as_many(data: Instances, n: int, *, of: int) -> Instances:
+    """The same with the first `n` of the class that is `of` and all others."""
+    kept = np.flatnonzero((data.answers != of) | (np.cumsum(data.answers == of) <= n))
+    return replace(data.take(kept), name="after")
+
+
+@pytest.mark.parametrize("others", [0.2, 0.02])
+def test_a_repair_that_makes_classes_equal_makes_no_shortcut_stronger(others: float) -> None:
+    """The same sign told the same, and was 40 points further above a chance that had fallen from 90 to 50 %; by the
+    balanced figure alone, where others have the sign too, and by accuracy as well, where hardly any has."""
+    before = rare_classes(1000, seed=4, edit=" " + "9" * 20, others=others)
+    after = with_as_many(before, int((before.answers == 1).sum()), of=0)
+    sides = by_digits(before), by_digits(after)
+    assert sides[0].diagnostic("AF207", "digits").stands_on_balanced == (others == 0.2)
+    assert sides[1].diagnostic("AF207", "digits").balanced is None
+    found = compare(*sides, by_digits)
+    change = next(one for one in found.changes if one.subject == "digits")
+    assert (change.outcome, change.chance_before, change.balanced) == ("same", None, True)
+    assert change.before.value == pytest.approx(change.after.value, abs=0.04)
+    assert not any(line.startswith(("Stronger", "New")) for line in comparison_lines(found))
+
+
+def test_a_figure_with_each_class_weighed_equally_is_said_to_be_one() -> None:
+    before = rare_classes(600, seed=4, edit=" " + "9" * 20)
+    found = compare(by_digits(before), by_digits(replace(rare_classes(600, seed=4), name="after")), by_digits)
+    assert any("AF207 digits, each class weighed equally: " in line for line in comparison_lines(found))
+    assert "AF207 digits, each class weighed equally" in [row[0] for row in comparison_rows(found)]
+
+
+def test_a_class_too_rare_to_weigh_leaves_a_check_without_a_verdict() -> None:
+    """Of a class with four texts there is no balanced figure: accuracies stood beside the status that it had won, and
+    what they say of chance was told as a change."""
+    before = rare_classes(600, seed=4, edit=" " + "9" * 20)
+    after = with_as_many(before, 4, of=1)
+    found = compare(by_digits(before), by_digits(after), by_digits)
+    change = next(one for one in found.changes if one.subject == "digits")
+    assert (change.outcome, change.control, change.balanced) == ("untold", None, False)
+    assert any(
+        line.startswith("Not judged, for want of an interval, a control or texts of a class: AF207 digits")
+        for line in comparison_lines(found)
+    )
+    draws = iter([with_as_many(before, 4, of=1), *[before] * 4])
+    found = compare(by_digits(before), by_digits(before.take(range(500))), lambda cut: by_digits(next(draws)))
+    change = next(one for one in found.changes if one.subject == "digits")
+    assert (change.outcome, change.control, change.balanced) == ("untold", None, True)
+
+
 def without_longest(instances: Instances) -> Instances:
     """The repair that makes a new artifact: rows whose gold is the longest go."""
     lengths = [[len(option) for option in one.options] for one in instances.instances]
@@ -423,7 +476,7 @@ def test_what_has_no_interval_is_told_as_not_judged_and_not_as_unchanged() -> No
     found = compare(with_words(3), with_words(0), by_length)
     assert [one.outcome for one in found.changes] == ["untold"]
     (_, said) = comparison_lines(found)
-    assert said == "Not judged, for want of an interval or of a control: AF301 gold: 3 before, 0 after."
+    assert said == "Not judged, for want of an interval, a control or texts of a class: AF301 gold: 3 before, 0 after."
 
 
 def test_a_comparison_is_read_again_as_it_was_written(tmp_path: Path) -> None:

@@ -209,6 +209,57 @@ def test_what_accuracy_hides_is_told_with_each_class_weighed_equally() -> None:
     assert not any("below chance" in line.lower() for line in further(made))
 
 
+def of_unequal(code: str, subject: str, value: float, balanced: Balanced, *, half: float = 0.01) -> Diagnostic:
+    """A finding by accuracy, of a class that nine texts in ten have."""
+    low, high, effect = value - half, value + half, round((value - 0.9) / 0.1, 6)
+    return Diagnostic(code, subject, "found", value, "accuracy", "", low, high, 0.9, effect, 3000, balanced=balanced)
+
+
+def of_rare(*diagnostics: Diagnostic) -> Audit:
+    rows = tuple(Instance(str(i), "p", ("t",), int(i % 10 == 0)) for i in range(40))
+    data = Instances(rows, "classes", ("no", "yes"))
+    return Audit(data, audit(data, []).groups, diagnostics, (), (), {})
+
+
+def test_a_split_is_measured_on_the_scale_of_what_it_is_beside() -> None:
+    """85.6 % with each class weighed equally, of 50, were more than accuracies of 91.6 %, of 90, for the same model."""
+    whole = of_unequal("AF105", "hypothesis, loud", 0.916, Balanced(0.854, 0.81, 0.89, 0.5, "found"))
+    split = of_unequal(
+        "AF108", "hypothesis, loud, train to val", 0.92, Balanced(0.856, 0.761, 0.917, 0.5, "found"), half=0.03
+    )
+    assert split.stands_on_balanced
+    assert not whole.stands_on_balanced
+    assert "published" not in verdict(of_rare(whole, split))
+    surely = replace(split, balanced=Balanced(0.96, 0.93, 0.98, 0.5, "found"))
+    assert "But the published splits share what tells: 96.0 % of val" in verdict(of_rare(whole, surely))
+    equal = replace(split, balanced=None, value=0.96, low=0.93, high=0.98, chance=0.5, effect=0.92)
+    assert "But the published splits share what tells: 96.0 % of val" in verdict(of_rare(whole, equal))
+    too_few = replace(equal, chance=0.9, effect=0.6, low=0.95)
+    assert "published" not in verdict(of_rare(whole, too_few)), "nobody knows how far it gets in each class"
+
+
+def test_what_is_ranked_is_ranked_on_one_scale() -> None:
+    """A feature that was right less often both ways was named, for its smaller gain had more room left."""
+    stronger = of_unequal("AF203", "overlap", 0.926, Balanced(0.87, 0.83, 0.90, 0.5, "found"))
+    weaker = of_unequal("AF203", "commas", 0.9, Balanced(0.70, 0.65, 0.75, 0.5, "found"))
+    best = headline(saved_form(of_rare(weaker, stronger)))
+    assert best is not None
+    assert best.subject == "overlap"
+    rows = diagnostic_rows([weaker, stronger])
+    assert [row[0] for row in rows[1:]] == ["AF203 overlap", "AF203 commas, each class weighed equally"]
+    likewise = [replace(one, code="AF105", subject=f"hypothesis, {one.subject}") for one in (weaker, stronger)]
+    best = headline(saved_form(of_rare(*likewise)))
+    assert best is not None
+    assert best.subject == "hypothesis, overlap"
+
+
+def test_a_check_that_is_clear_stands_on_no_figure() -> None:
+    """All that an instance shows is a reference, clear whatever it is, and went as a shortcut that accuracy hides."""
+    full = of_unequal("AF110", "full, tfidf", 0.9, Balanced(0.8, 0.7, 0.87, 0.5, "found"))
+    assert full.stands_on_balanced
+    assert not replace(full, status="clear").stands_on_balanced
+
+
 def test_rows_are_those_asked_for_and_align() -> None:
     made = audit(DATA, [probe(DATA, 0.7)], features={"first": 0.25}, others=[integrity()])
     rows = diagnostic_rows(made.diagnostics)

@@ -488,6 +488,12 @@ def test_an_interval_is_said_to_be_reckoned_from_the_draws() -> None:
     assert without_hasty(replace(comparison, n_draws=2)).changes == (replace(change, outcome="untold"),)
 
 
+def test_what_weighs_each_class_equally_is_said_to_do_so() -> None:
+    assert sentence(replace(BELOW, balanced=True)).startswith(
+        "AF101 options, tfidf, each class weighed equally: 30.0 %"
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -498,6 +504,7 @@ def test_an_interval_is_said_to_be_reckoned_from_the_draws() -> None:
         (replace(BELOW, after=UP), False),
         (replace(BELOW, control=Control((0.2,), 0.2, 0.19, 0.22)), False),
         (replace(BELOW, unit="share"), False),
+        (replace(BELOW, outcome="untold"), False),
     ],
 )
 def test_what_falls_below_chance_and_was_not_so_was_made(change: Change, expected: bool) -> None:

@@ -1,6 +1,7 @@
 """Claims about the page of an audit: the verdict first, texts stay texts, nothing is loaded, every link has an end."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ from made_up_audits import audit, integrity, probe, questions, word
 import swag_af.reporting
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.comparison import compare
-from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.diagnostics import Balanced, Diagnostic, Example, as_found
 from swag_af.auditing.examples import example
 from swag_af.auditing.integrity.shares import shown as text_of
 from swag_af.auditing.outcome import Audit
@@ -57,6 +58,15 @@ class Reader(HTMLParser):
 
     def values(self, name: str) -> set[str]:
         return {value or "" for attribute, value in self.attributes if attribute == name}
+
+
+def test_every_table_says_where_each_class_is_weighed_equally() -> None:
+    """Among hints and examples the balanced figure stood beside the name of the check alone."""
+    plain = made().diagnostics[0]
+    one = replace(plain, chance=0.9, value=0.9, low=0.87, high=0.93, balanced=Balanced(0.8, 0.7, 0.87, 0.5, "found"))
+    (row,) = check_rows([as_found(one)])
+    assert (row["subject"], row["value"]) == (f"{one.subject}, each class weighed equally", "80.0 %")
+    assert check_rows([plain])[0]["subject"] == plain.subject
 
 
 def test_the_verdict_is_the_first_thing_said_of_the_data() -> None:
