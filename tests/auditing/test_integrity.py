@@ -597,6 +597,28 @@ def test_ids_that_name_the_class_are_a_hint_and_others_are_not() -> None:
     assert found_in(of_one)["AF516", "ids"].status == "clear"
 
 
+@pytest.mark.parametrize("names", [("entailment", "not_entailment", "neutral"), ("very good", "very bad", "so so")])
+@pytest.mark.parametrize("form", ["{0}-{1}", "{1}/{0}"])
+def test_a_class_whose_name_has_signs_is_found_in_ids(names: tuple[str, str, str], form: str) -> None:
+    """Of `not_entailment-1` the first part named nothing, and of `1/not_entailment` the last named entailment."""
+    rows = [replace(one, id=form.format(names[one.answer].replace(" ", "-"), i)) for i, one in enumerate(clean_pairs())]
+    told = found_in(classes(rows, names))["AF516", "ids"]
+    assert (told.status, told.value) == ("hint", 1.0)
+    assert "by name, names the right answer in 120 of 120 ids" in told.said
+
+
+def test_an_id_that_ends_in_a_sign_names_no_option_beyond_the_letters() -> None:
+    """Option 27 has no letter, and what stood behind the last sign was none either: so it was named, beside too few
+    ids that name one of the others."""
+    options, n_named = tuple(f"option number {k}" for k in range(30)), 15
+    answers = [*(i % 26 for i in range(n_named)), *[26] * n_named, *(i % 30 for i in range(60))]
+    ids = [
+        f"q{i}-{'ABCDEFGHIJKLMNO'[i]}" if i < n_named else f"q{i}-" if i < 2 * n_named else f"q{i}" for i in range(90)
+    ]
+    rows = [Instance(ids[i], f"question {i}", options, answer) for i, answer in enumerate(answers)]
+    assert found_in(choices(rows))["AF516", "ids"].status == "clear"
+
+
 # scripts
 
 

@@ -18,14 +18,14 @@ FEWEST = 20
 MATTERS = 0.1
 """How much more often than by luck the named answer must be right. Our choice."""
 _APART = re.compile(r"[\W_]+")
-_PARTS = {"first": 0, "last": -1}
+_PARTS = ("first", "last")
 
 
 def id_diagnostic(instances: Instances, groups: np.ndarray) -> Diagnostic:
     """AF516 of instances in `groups` (N,): whether a part of the id names the right answer more often than luck."""
     tried = [
-        (f"the {part} part of the id, {said}", _named(instances, at, names))
-        for part, at in _PARTS.items()
+        (f"the {part} part of the id, {said}", _named(instances, part == "first", names))
+        for part in _PARTS
         for said, names in _ways(instances).items()
     ]
     sure = [(said, answers) for said, answers in tried if _is_told(answers, instances, groups, ALPHA / len(tried))]
@@ -63,17 +63,27 @@ def _ways(instances: Instances) -> dict[str, Callable[[int], str]]:
     """How an answer may be named, by what is said of it."""
     ways: dict[str, Callable[[int], str]] = {"from 0": str, "from 1": lambda number: str(number + 1)}
     if instances.kind == "classes":
-        return {"by name": lambda number: instances.classes[number].upper()} | ways
+        return {"by name": lambda number: instances.classes[number]} | ways
     return {"by letter": lambda number: ascii_uppercase[number] if number < len(ascii_uppercase) else ""} | ways
 
 
-def _named(instances: Instances, at: int, name: Callable[[int], str]) -> np.ndarray:
-    """(N,) the answer that the part `at` of an id names; -1 where it names none."""
+def _named(instances: Instances, is_first: bool, name: Callable[[int], str]) -> np.ndarray:
+    """(N,) the answer that an id names at its beginning, or at its end, the longest name first; -1 where none."""
     most = int(instances.n_answers.max())
-    numbers = {name(number): number for number in reversed(range(most))}
-    parts = [_APART.split(one.id.upper().strip("_")) for one in instances.instances]
-    found = np.array([numbers.get(split[at], -1) if len(split) > 1 else -1 for split in parts])
+    numbers = {_parts(name(number)): number for number in reversed(range(most))}
+    lengths = sorted({len(parts) for parts in numbers} - {0}, reverse=True)
+
+    def named(id: tuple[str, ...]) -> int:
+        ends = (id[:n] if is_first else id[-n:] for n in lengths if n < len(id))
+        return next((numbers[end] for end in ends if end in numbers), -1)
+
+    found = np.array([named(_parts(one.id)) for one in instances.instances])
     return np.where(found < instances.n_answers, found, -1)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """What stands between signs in an id, or in a name, in capitals."""
+    return tuple(filter(None, _APART.split(text.upper())))
 
 
 def _is_told(answers: np.ndarray, instances: Instances, groups: np.ndarray, level: float) -> bool:
