@@ -151,6 +151,29 @@ def settings_of(made: object) -> dict[str, Any]:
     return {name: _told(value) for name, value in found.items()} | own
 
 
+def answerer_of(made: object) -> dict[str, Any] | None:
+    """What answers behind the address of a filter, or a guard, which it is to be asked after its `check`; None where it
+    has no address. ContractError for what JSON cannot hold."""
+    says = getattr(made, "answered_by", None)
+    if says is None:
+        return None
+    with blaming(made, "answered_by"):
+        found = says()
+    return recorded(found, f"{type(made).__name__}.answered_by()")
+
+
+def answerers_of(named: Mapping[str, object]) -> dict[str, Any]:
+    """The same of those that have an address, by name."""
+    found = {name: answerer_of(one) for name, one in named.items()}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def identity_of(made: object) -> dict[str, Any]:
+    """All that decides what it says, as far as it can tell: its settings, and what answers it; not before `check`."""
+    answerer = answerer_of(made)
+    return settings_of(made) | ({} if answerer is None else {"answered_by": answerer})
+
+
 def fields_of(made: Any) -> dict[str, Any]:
     """What was given to the constructor of a dataclass, by name."""
     return {one.name: getattr(made, one.name) for one in fields(made) if one.init}

@@ -28,7 +28,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.run import BEGUN, Run, begin_run
 from swag_af.data.splits import check_split
-from swag_af.filters.contract import Filter, check_is_filter, settings_of
+from swag_af.filters.contract import Filter, answerers_of, check_is_filter, settings_of
 from swag_af.filters.registry import MOST_ITERATIONS, make_filter, parse_schedule
 
 if TYPE_CHECKING:  # whoever only imports the loop loads little
@@ -221,7 +221,7 @@ def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], option
         *([] if "flagged" in pool.tables else ["ignore_guard"]),
     ]
     free = (*FREE, *not_recorded)
-    answered_by = {name: one.answered_by() for name, one, _ in phases if hasattr(one, "answered_by")}
+    answered_by = answerers_of({name: one for name, one, _ in phases})
     firsts = np.cumsum([1, *(n for *_, n in phases)]).tolist()
     return {
         "pool_identity": pool.identity,

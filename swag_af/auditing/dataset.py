@@ -100,6 +100,7 @@ def audit(
     checks, groups = checks or Checks(), groups or group(instances)
     if kept:
         kept.check(instances, groups)
+    record = _record(checks)  # first of all, for there are models that cannot tell their settings
     step = advance or _nobody
     found, associations = _without_models(instances, groups, checks, step)
     made = probes(instances, groups, **_chosen(checks), advance=advance, workers=workers, kept=kept)
@@ -110,7 +111,7 @@ def audit(
         diagnostics=tuple(sorted(found, key=lambda one: (one.code, one.subject))),
         probes=made.found,
         associations=tuple(associations),
-        record=_record(checks, made.left_out),
+        record=record | {"left_out": list(made.left_out)},
         left_out=left_out_of(made.not_made, instances),
     )
 
@@ -156,12 +157,12 @@ def _chosen(checks: Checks) -> dict[str, Any]:
     return {"models": checks.models, "inputs": checks.inputs, "n_folds": checks.n_folds, "seeds": checks.seeds}
 
 
-def _record(checks: Checks, left_out: Sequence[str]) -> dict[str, object]:
-    """What decides the figures, beside the data."""
+def _record(checks: Checks) -> dict[str, object]:
+    """What decides the figures, beside the data and the probes that had to be left out."""
     made = _chosen(checks) | {"models": [model_name(model) for model in checks.models], "seeds": list(checks.seeds)}
     told = [one for one in checks.models if not isinstance(one, str) or _is_set(one)]
     made["settings"] = {model_name(one): fingerprint_of(said_by(one)) for one in told}
-    return {"swag_af": version("swag-af"), "checks": made, "left_out": list(left_out)}
+    return {"swag_af": version("swag-af"), "checks": made}
 
 
 def _is_set(name: str) -> bool:

@@ -37,7 +37,7 @@ from swag_af.diagnosing.left import (
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
 from swag_af.diagnosing.trend import trend_of
-from swag_af.filters.contract import ADVICE, Filter, settings_of
+from swag_af.filters.contract import ADVICE, Filter, answerers_of, settings_of
 from swag_af.filters.registry import parse_names, parse_schedule
 
 OWN_FILTER = "No --filters given: diagnosed by the filter of the run's last phase,"
@@ -129,11 +129,8 @@ def subject_of(options: DiagnoseOptions) -> Subject:
     told = _guards_since(run, manifest)
     notes += (told,) if told else ()
     ignores_guard = _ignored_guard(manifest) or bool(told)
-    return Subject(run, names, made, _answered_by(names, made), rows, groups, options, notes, ignores_guard)
-
-
-def _answered_by(names: Sequence[str], filters: Sequence[Filter]) -> dict[str, Any]:
-    return {name: one.answered_by() for name, one in zip(names, filters, strict=True) if hasattr(one, "answered_by")}
+    answered_by = answerers_of(dict(zip(names, made, strict=True)))
+    return Subject(run, names, made, answered_by, rows, groups, options, notes, ignores_guard)
 
 
 def _ignored_guard(manifest: Mapping[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from swag_af.filters.checking import (
     same_settings,
     small_pool,
 )
+from swag_af.filters.contract import answerer_of
 from swag_af.guarding.contract import Guard, faults_of
 
 
@@ -35,6 +36,7 @@ def check_guard(guard_or_factory: Guard | Callable[[], Guard], *, rng: np.random
         raise broken(_SENTENCES, 1, guard, fault)
     with blaming(guard, "check"):
         getattr(guard, "check", lambda: None)()
+    answerer_of(guard)
     pool = small_pool(rng, guard)
     view = pool.view(np.arange(N_ROWS), np.tile(np.arange(N_COLUMNS), (N_ROWS, 1)))
     settings = check_settings(_SENTENCES, make, guard)

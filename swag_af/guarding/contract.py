@@ -21,7 +21,7 @@ from swag_af.data.own_code import name_fault, recorded, requires_fault
 from swag_af.data.pool.view import View
 from swag_af.data.records import GuardEntry
 from swag_af.data.registry import Registry
-from swag_af.filters.contract import settings_of
+from swag_af.filters.contract import identity_of
 from swag_af.filters.registry import parse_names
 from swag_af.guarding.options import AUTO, GuardOptions, parse_thresholds
 
@@ -82,11 +82,7 @@ class Chosen:
     def settings(self) -> dict[str, Any]:
         """What must be the same for its scores to be kept, as a manifest gives it back; not to be asked before `check`,
         for what answers behind an address is a part of it."""
-        found = {"guard": GUARDS.parted(self.spelled)[0], **settings_of(self.guard)}
-        if hasattr(self.guard, "answered_by"):
-            with GUARDS.blaming(self.spelled, "answered_by"):
-                found["answered_by"] = as_read(self.guard.answered_by())
-        return as_read(found)
+        return as_read({"guard": GUARDS.parted(self.spelled)[0], **identity_of(self.guard)})
 
     def record(self) -> dict[str, Any]:
         """For the manifest of the pool; ContractError for what none can hold."""

@@ -41,5 +41,5 @@ def _estimate(asked: Asked, one: Chosen, known: Known) -> Estimate:
 
 def _n_unknown(asked: Asked, one: Chosen, known: Known, begin: int, end: int) -> int:
     columns = asked.columns(begin, end)
-    had = np.take_along_axis(known.scores(one, np.arange(begin, end)), columns, axis=1)
+    had = np.take_along_axis(known.scores(one.settings, np.arange(begin, end)), columns, axis=1)
     return int((np.isnan(had) & (columns > 0)).sum())

@@ -22,7 +22,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.scale import run_blocks
 from swag_af.guarding.checking import checked
-from swag_af.guarding.contract import GUARDS, Chosen
+from swag_af.guarding.contract import GUARDS, Chosen, Guard
 
 BLOCK_CANDIDATES = 4096
 """Candidates scored together: bounds the memory of a model, and what a killed run loses."""
@@ -75,7 +75,7 @@ def score_all(asked: Asked, chosen: list[Chosen], work: Path, *, workers: int) -
     total, left = len(chosen) * len(asked.pool), sum(end - begin for mine in todo for begin, end in mine)
     with progress("guard", total, "contexts", done=total - left) as advance:
         for one, mine in zip(chosen, todo, strict=True):
-            with run_blocks(Job(asked, one), mine, workers=workers) as made:
+            with run_blocks(Job(asked, one.spelled, one.guard, one.settings), mine, workers=workers) as made:
                 for block, scores in zip(mine, made, strict=True):
                     path = _file(work, asked, one, block)
                     path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def scores_of(asked: Asked, chosen: list[Chosen], work: Path) -> Iterator[tuple[
     known = Known(asked.pool)
     for begin, end in asked.blocks():
         rows, columns = np.arange(begin, end), asked.columns(begin, end)
-        made = np.stack([known.scores(one, rows) for one in chosen], axis=2)  # (n, K, G)
+        made = np.stack([known.scores(one.settings, rows) for one in chosen], axis=2)  # (n, K, G)
         for i, one in enumerate(chosen):
             made[np.arange(end - begin)[:, None], columns, i] = read_array(_file(work, asked, one, (begin, end)))
         made[:, 0] = np.nan
@@ -115,11 +115,11 @@ class Known:
         """The settings of each."""
         return [guard["settings"] for guard in guards_of(self.pool)]
 
-    def scores(self, one: Chosen, rows: np.ndarray) -> np.ndarray:
-        """(n, K) float32 what the pool has for `rows` (n,) of this guard with these settings; NaN where nothing."""
-        if one.settings not in self.guards:
+    def scores(self, settings: dict[str, Any], rows: np.ndarray) -> np.ndarray:
+        """(n, K) float32 what the pool has for `rows` (n,) of the guard with these settings; NaN where nothing."""
+        if settings not in self.guards:
             return np.full((len(rows), self.pool.n_candidates), np.nan, np.float32)
-        return self.pool.gather("guard_scores", rows)[:, :, self.guards.index(one.settings)]
+        return self.pool.gather("guard_scores", rows)[:, :, self.guards.index(settings)]
 
 
 @dataclass(frozen=True)
@@ -127,31 +127,33 @@ class Job:
     """Scoring by one guard, in blocks of rows."""
 
     asked: Asked
-    chosen: Chosen
+    spelled: str
+    guard: Guard
+    settings: dict[str, Any]
+    """As they were told after its `check`, which another process does not make again."""
 
     def open(self) -> Callable[[Rows], np.ndarray]:
-        known, guard = Known(self.asked.pool), self.chosen.guard
+        known = Known(self.asked.pool)
 
         def score(block: Rows) -> np.ndarray:
             rows, columns = np.arange(*block), self.asked.columns(*block)
-            had = np.take_along_axis(known.scores(self.chosen, rows), columns, axis=1)  # (n, m)
+            had = np.take_along_axis(known.scores(self.settings, rows), columns, axis=1)  # (n, m)
             is_new = np.isnan(had) & (columns > 0)
             open_rows = np.flatnonzero(is_new.any(axis=1))
             if not len(open_rows):
                 return had
             asked = np.where(is_new, columns, 0)[open_rows]  # gold stands in for what is known
-            with GUARDS.blaming(self.chosen.spelled, "score"):
-                made = checked(guard, self.asked.pool.view(rows[open_rows], asked)).astype(np.float32)
+            with GUARDS.blaming(self.spelled, "score"):
+                made = checked(self.guard, self.asked.pool.view(rows[open_rows], asked)).astype(np.float32)
             had[open_rows] = np.where(is_new[open_rows], made, had[open_rows])
             return had
 
         return score
 
     def __reduce__(self) -> tuple[Any, ...]:
-        one = self.chosen
-        return _opened, (self.asked.pool.path, self.asked.assigned, one.spelled, one.threshold, one.excludes)
+        return _opened, (self.asked.pool.path, self.asked.assigned, self.spelled, self.settings)
 
 
-def _opened(path: Path, assigned: np.ndarray | None, spelled: str, threshold: float, excludes: bool) -> Job:
+def _opened(path: Path, assigned: np.ndarray | None, spelled: str, settings: dict[str, Any]) -> Job:
     """The job in another process, which opens pool and guard again."""
-    return Job(Asked(CandidatePool.open(path), assigned), Chosen(spelled, GUARDS.make(spelled), threshold, excludes))
+    return Job(Asked(CandidatePool.open(path), assigned), spelled, GUARDS.make(spelled), settings)

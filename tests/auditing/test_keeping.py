@@ -2,9 +2,10 @@
 data or settings."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,10 +16,10 @@ from swag_af.auditing.dataset import Checks, audit, n_done, n_steps
 from swag_af.auditing.options import AuditOptions
 from swag_af.auditing.probes import probe as probes_module
 from swag_af.auditing.probes.keeping import KeptProbes
-from swag_af.auditing.probes.probe import Task, probes
+from swag_af.auditing.probes.probe import Task, check_models, probes
 from swag_af.cli.auditing import run_audit
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import ContractError, FormatError, InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
@@ -141,6 +142,58 @@ def test_nothing_is_taken_of_other_weights_under_the_same_name(tmp_path: Path, m
         assert n_done(data, singles(data), checks, kept) == 1
     settings = [one.record["checks"]["settings"][model] for one in found]
     assert settings[0] == settings[2] != settings[1]
+
+
+class Answered:
+    """Stands for what answers behind an address, which it knows once it was checked."""
+
+    name: ClassVar[str] = "answered"
+    model: ClassVar[str] = "one"
+    fits: ClassVar[list[int]] = []
+
+    def check(self) -> None:
+        self.found = self.model
+
+    def settings(self) -> dict[str, Any]:
+        return {"url": "http://localhost"}
+
+    def answered_by(self) -> dict[str, Any]:
+        return {"model": self.found}
+
+    def fit(self, texts: Sequence[str], labels: np.ndarray, n_labels: int, *, rng: np.random.Generator) -> None:
+        self.fits.append(n_labels)
+
+    def score(self, texts: Sequence[str]) -> np.ndarray:
+        return np.array([[0.0, float(len(text))] for text in texts])
+
+
+def test_nothing_is_taken_of_another_model_behind_the_same_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings alone were asked, in which a model stands that the user named, and not one that the server chose."""
+    data, model = random_choices(30, seed=1), "test_keeping:Answered"
+    checks, kept = (
+        Checks(models=[model], inputs=["options"], n_folds=2),
+        KeptProbes(tmp_path / "kept", data, singles(data)),
+    )
+    computed, settings = made_of(monkeypatch), []
+    for who in ("one", "one", "two"):
+        monkeypatch.setattr(Answered, "model", who)
+        settings.append(audit(data, checks, groups=singles(data), kept=kept).record["checks"]["settings"][model])
+    assert len(computed) == 2
+    assert settings[0] == settings[1] != settings[2]
+
+
+def test_settings_that_cannot_be_kept_are_told_before_the_first_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were asked for when all was fitted, for the record, and hours of work were lost."""
+    monkeypatch.setattr(Answered, "settings", lambda self: {"lock": object()})
+    monkeypatch.setattr(Answered, "fits", [])
+    data, model = random_choices(30, seed=1), "test_keeping:Answered"
+    with pytest.raises(ContractError, match="Answered: its setting 'lock' cannot be kept"):
+        audit(data, Checks(models=[model], inputs=["options"], n_folds=2), groups=singles(data))
+    with pytest.raises(ContractError, match="Answered: its setting 'lock' cannot be kept"):
+        check_models([model], "choices")
+    assert not Answered.fits
 
 
 def test_an_audit_that_was_stopped_makes_the_other_probes_alone(

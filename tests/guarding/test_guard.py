@@ -191,6 +191,8 @@ UNFIT: dict[str, tuple[dict[str, Any], str]] = {
     "settings": ({"settings": lambda self: {"a": object()}}, "its setting 'a' cannot be kept"),
     "settings nan": ({"settings": lambda self: {"a": [float("nan")]}}, "its setting 'a' cannot be kept"),
     "settings raise": ({"settings": lambda self: {}["a"]}, r"settings raised KeyError"),
+    "who answers": ({"answered_by": lambda self: None}, r"Unfit.answered_by\(\) is None, where a dict is due"),
+    "who answers raises": ({"answered_by": lambda self: {}["a"]}, r"answered_by raised KeyError"),
 }
 
 
@@ -368,6 +370,28 @@ def test_processes_make_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(folder, tmp_path / "other"))
     guard(GuardOptions(folder, "words,likelihood"))
     guard(GuardOptions(other, "words,likelihood", workers=2))
+    assert contents(folder) == contents(other)
+
+
+class Answered(EvenGuard):
+    """Stands for what answers behind an address, which it knows once it was checked."""
+
+    name: ClassVar[str] = "answered"
+
+    def check(self) -> None:
+        self.found = "one"
+
+    def answered_by(self) -> dict[str, str]:
+        return {"model": self.found}
+
+
+def test_processes_are_told_who_answers_and_do_not_ask(folder: Path, tmp_path: Path) -> None:
+    """Each asked a guard of its own, which nobody had checked, and what it raised ended the guarding."""
+    other = Path(shutil.copytree(folder, tmp_path / "other"))
+    check_guard(Answered)
+    made = guard(GuardOptions(folder, "test_guard:Answered"))
+    guard(GuardOptions(other, "test_guard:Answered", workers=2))
+    assert guards_of(made)[0]["settings"]["answered_by"] == {"model": "one"}
     assert contents(folder) == contents(other)
 
 

@@ -45,7 +45,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.own_code import said_of
 from swag_af.data.progress import Advance, note
 from swag_af.data.scale import is_here, run_blocks
-from swag_af.filters.contract import Filter, settings_of
+from swag_af.filters.contract import Filter, identity_of, settings_of
 from swag_af.filters.registry import REGISTRY, label_of
 from swag_af.filters.strings import reads_ending_alone
 
@@ -259,12 +259,15 @@ def _made_by(tasks: Sequence[Task]) -> list[dict[str, Any]]:
 
 
 def said_by(model: AnyModel) -> dict[str, Any]:
-    """The settings of a model, such as hashes of its files; none of tf-idf and fastText by their names, and of a name
-    that makes no model here."""
+    """The settings of a model, such as hashes of its files, and what answers behind its address; none of tf-idf and
+    fastText by their names, and of a name that makes no model here."""
     if model in DEFAULT_MODELS:
         return {}
     try:
-        return settings_of(_made(model))
+        made = _made(model)
+        if hasattr(made, "answered_by"):
+            getattr(made, "check", lambda: None)()
+        return identity_of(made)
     except InputError:
         return {}
 
@@ -418,7 +421,7 @@ def make_scorer(model: AnyModel, reading: Reading, groups: np.ndarray) -> Scorer
 
 def check_models(models: Sequence[AnyModel], kind: str) -> None:
     """Raise one InputError that names every model of which instances of this `kind` can have no probe: its package or
-    its weights are missing, it is none, or it reads what they have not."""
+    its weights are missing, it is none, or it reads what they have not. ContractError where settings cannot be kept."""
     faults: dict[str, None] = {}
     for model in models:
         try:
@@ -426,6 +429,7 @@ def check_models(models: Sequence[AnyModel], kind: str) -> None:
             if isinstance(made, Filter) and not reads_texts(made):
                 check_reads(made, kind)
             getattr(made, "check", lambda: None)()
+            settings_of(made)
         except InputError as fault:
             faults[str(fault)] = None
     if faults:
