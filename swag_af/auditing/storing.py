@@ -108,7 +108,8 @@ class Question:
     hits: dict[str, float]
     """How far gold came first: 1, 0, or 1/t where t answers tie with it."""
     solved_by: int | None
-    """How many of the probes that tiers are told by have gold first, alone; null without such probes, as all below."""
+    """How many of the probes that tiers are told by are right more than half of the time, over seeds and ties; null
+    without such probes, as all below."""
     combined: float | None
     """The probability of gold by those probes together."""
     tier: str | None

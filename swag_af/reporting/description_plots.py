@@ -63,7 +63,8 @@ def _verbs(figure: Any, verbs: Verbs) -> None:
         ranks = np.arange(1, len(one.shares) + 1)
         colour = _colour(verbs.corpora.index(one.name))
         style, label = (":", f"{one.name}, {one.n:,} drawn") if one.drawn else ("-", f"{one.name}, {one.n:,} verbs")
-        marks = _marks(verbs.corpora.index(one.name), np.unique(np.geomspace(1, len(ranks), 9).astype(int)) - 1)
+        at_marks = np.unique(np.geomspace(1, len(ranks), 9).astype(int)) - 1 if len(ranks) else ranks
+        marks = _marks(verbs.corpora.index(one.name), at_marks)
         below.plot(ranks, 100 * np.array(one.shares), style, color=colour, linewidth=1.4, label=label, **marks)
     _finish(above)
     _finish(below)

@@ -26,7 +26,7 @@ from swag_af.scoring.outcome import Scores, score_of
 from swag_af.scoring.partial import only_rows, predicted_rows
 from swag_af.scoring.people import People, people_of
 from swag_af.scoring.reading.answers import Cells
-from swag_af.scoring.reading.judgements import read_judgements
+from swag_af.scoring.reading.judgements import are_verdicts, read_judgements
 from swag_af.scoring.reading.predictions import Predictions, read_predictions
 
 
@@ -206,10 +206,11 @@ def _chosen_by(options: ScoreOptions) -> list[str]:
         return []
     is_theirs = sha256_file(options.people) in chosen.get("sha256", ())
     whose = "by these very answers" if is_theirs else "by what people said of them"
-    return [
-        f"Warning: the questions of {folder.name} were chosen {whose}, so what people get right is higher than it is "
-        f"of all: take the figure of the run, {command('score', 'RUN', '--people', options.people)}."
-    ]
+    warning = f"Warning: the questions of {folder.name} were chosen {whose}, so what people get right is higher than"
+    if not is_theirs and not are_verdicts(options.people):  # answers to questions, of which the run has none
+        return [f"{warning} it is of all."]
+    figure_of_run = command("score", "RUN", "--people", options.people)
+    return [f"{warning} it is of all: take the figure of the run, {figure_of_run}."]
 
 
 def _verdicts_of(folder: Path) -> dict[str, Any]:

@@ -25,10 +25,10 @@ from slow import single_features as slow
 from swag_af.auditing.balance import class_weights, weighed
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.conditions import decide_one, parse_condition
-from swag_af.auditing.diagnostics import Diagnostic, mirrored, of_accuracy
+from swag_af.auditing.diagnostics import Diagnostic, as_found, mirrored, of_accuracy
 from swag_af.auditing.single import form, likeness, naming, numbers, perplexity, recurrence, rules
 from swag_af.auditing.single.features import FEATURES, OTHERS, feature_diagnostics
-from swag_af.auditing.single.rules import choose
+from swag_af.auditing.single.rules import Tried, choose
 from swag_af.auditing.single.significance import adjusted, p_value
 from swag_af.auditing.single.tables import Seen, ngram_ids, token_table
 from swag_af.data.errors import InputError
@@ -382,6 +382,23 @@ def test_luck_with_unequal_classes_is_seldom_found() -> None:
         made = feature_diagnostics(instances, singles(instances), features=["tokens", "digits", "commas", "full stop"])
         found += any(one.status == "found" for one in made)
     assert found <= 4
+
+
+def test_what_only_equal_classes_show_has_examples_of_that() -> None:
+    """Where accuracy was surely below chance and the balanced figure above it, the examples were `wrong`."""
+    instances = rare_classes(400, seed=4, edit=" " + "9" * 20)
+    rows, labels = np.arange(400), instances.answers
+    weights = class_weights(labels, 2)
+    right, luck = (labels == 1).astype(float), np.full(400, 0.01)
+    plain = Tried("AF207", "digits", "{value}", rows, right, instances.chance, right - 0.9, luck, np.zeros(400))
+    hits = np.where(labels == 1, 1.0, rows % 2)
+    balanced = replace(plain, hits=hits, residuals=hits - 0.5, chance=np.full(400, 0.5), weights=weights)
+    (one,) = rules.diagnostics_of([replace(plain, balanced=balanced)], instances, singles(instances))
+    assert one.high < one.chance
+    assert as_found(one).low > 0.5
+    assert {example.said for example in one.examples} == {"digits: right"}
+    (below,) = rules.diagnostics_of([plain], instances, singles(instances))
+    assert {example.said for example in below.examples} == {"digits: wrong"}
 
 
 def test_gold_that_never_is_longest_is_found_below_chance() -> None:

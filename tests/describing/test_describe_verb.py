@@ -85,6 +85,14 @@ def test_the_folder_has_every_table_thrice_every_picture_thrice_a_page_and_a_rec
     assert (record["format"], record["kind"], record["n"]) == (1, "description", 24)
 
 
+def test_a_corpus_without_verbs_stands_beside_one_that_has_some(data: Path, tmp_path: Path) -> None:
+    """Right options that are numbers have no verb: the picture of verbs ended all with an error of ours."""
+    numbers = [{"question": f"Sum {i}?", "choices": [f"{k} {i}" for k in range(3)], "label": i % 3} for i in range(12)]
+    write_jsonl(tmp_path / "numbers.jsonl", numbers)
+    swag_af.describe(DescribeOptions((data,), beside=(tmp_path / "numbers.jsonl",), topics=0, out=tmp_path / "out"))
+    assert {"verbs.png", "verbs-cumulative.csv"} <= {path.name for path in (tmp_path / "out").rglob("*")}
+
+
 def test_the_same_command_writes_the_same_bytes(data: Path, other: Path, tmp_path: Path) -> None:
     options = DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path / "out", force=True)
     swag_af.describe(options)

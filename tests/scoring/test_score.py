@@ -375,6 +375,10 @@ def test_people_on_questions_that_people_chose_are_told_to_be_so(tmp_path: Path,
     source = dataset(folder / "train.jsonl", data)
     (line,) = _chosen_by(ScoreOptions(source, (), people=answers))
     assert f"Warning: the questions of dataset were chosen {said}" in line
+    assert ("take the figure of the run" in line) == is_theirs, "a run has none of the questions that others answered"
+    verdict = dict.fromkeys(("row", "columns", "annotator", "ratings", "best", "second"), 0)
+    (line,) = _chosen_by(ScoreOptions(source, (), people=write(tmp_path / "verdicts.jsonl", [verdict])))
+    assert "take the figure of the run, swag-af score RUN --people " in line
     assert not _chosen_by(ScoreOptions(source, (answers,)))
 
 

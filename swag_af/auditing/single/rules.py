@@ -16,6 +16,7 @@ import numpy as np
 from swag_af.auditing.balance import class_weights, said_of, weighed
 from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
 from swag_af.auditing.examples import worst
+from swag_af.auditing.integrity.labels import ALPHA
 from swag_af.auditing.ranking import hits
 from swag_af.auditing.single.significance import LEVEL, adjusted, p_value
 from swag_af.data.errors import several
@@ -23,9 +24,8 @@ from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 
 POSITION, NAMED = "AF202", "AF214"
-"""The codes of rules that choose by the place of an option, and by how the question names it."""
-OF_POSITIONS = 0.01
-"""The level for either, as for the balance of labels (AF508), which is the same question."""
+"""The codes of rules that choose by the place of an option, and by how the question names it; found at `ALPHA`, as the
+balance of labels (AF508) is, which is the same question."""
 N_BINS = 10
 """Bins of a feature, of about as many texts each."""
 
@@ -244,12 +244,13 @@ def _with_balanced(
     one = replace(one, status="clear" if is_luck else "found" if one.status == "found" else "hint")
     said = f"{plain.said} {said_of(one)}"
     said += "" if is_luck else f" Adjusted for {several(n_rules, 'rule')}, p {_said(q)}."
-    both = replace(plain, said=said, balanced=one)
-    if is_luck or plain.status == "found" or plain.status == one.status:
+    status = plain.status if is_luck or plain.status == "found" else one.status
+    both = replace(plain, said=said, balanced=one, status=status)
+    if not both.stands_on_balanced:
         return both
     shown = (tried.hits == 1.0) & (tried.variances > 0)
     examples = worst(instances, tried.rows[shown], tried.margins[shown], f"{tried.subject}: right")
-    return replace(both, status=one.status, examples=examples)
+    return replace(both, examples=examples)
 
 
 def _p_value(tried: Tried, groups: Groups) -> float:
@@ -288,7 +289,7 @@ def _said(p: float) -> str:
 
 
 def _level(tried: Tried) -> float:
-    return OF_POSITIONS if tried.code in (POSITION, NAMED) else LEVEL
+    return ALPHA if tried.code in (POSITION, NAMED) else LEVEL
 
 
 def _status(one: Diagnostic, is_sure: bool, found_from: float | None) -> Status:

@@ -88,7 +88,7 @@ def read_judgements(
     Raises InputError for whatever cannot be read, for unknown ids, and for a worker who answers an item twice.
     """
     source = open_source(path)
-    if set(VERDICTS) <= set(source.columns):
+    if _has_verdicts(source):
         return _of_verdicts(path, data, cells, groups)
     is_nlvr2 = set(NLVR2) <= set(source.columns)
     faults = Faults(str(path), "Mend those rows, or take them out.")
@@ -106,6 +106,15 @@ def read_judgements(
     chance, gold = chance_of(cells.instances).at(rows), cells.instances.answers[rows]
     made = _judgements(f"{path.name}: {said}", items, found, gold, chance, groups[rows])
     return replace(made, is_comparable=cells.instances.kind == "classes" or cells.instances.has_order)
+
+
+def are_verdicts(path: Path) -> bool:
+    """Whether the file at `path` has verdicts on the items of a run, and not answers to instances."""
+    return _has_verdicts(open_source(path))
+
+
+def _has_verdicts(source: Source) -> bool:
+    return set(VERDICTS) <= set(source.columns)
 
 
 def _judgements(
