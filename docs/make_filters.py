@@ -10,6 +10,7 @@ import docstring_parser
 
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.filters.neural import FitSettings
+from swag_af.filters.pairs.fitting import PairFilter
 from swag_af.filters.registry import FILTERS, LABELS, REGISTRY
 from swag_af.reporting.markdown import markdown_table
 
@@ -19,23 +20,24 @@ HEAD = """# Filters
 
 Written by `python docs/make_filters.py` from the filters themselves; do not edit.
 
-A filter reads what stands in an assignment and says which ending looks like gold. The same ones re-assign in a run
-(`swag-af filter --schedule`), end it (`--until-unseen`), and audit it (`--audit`, `swag-af audit run --filters`); those
-that read texts alone are probes of any dataset, too (`swag-af audit questions.jsonl --filters`, beside `tfidf`).
+A filter reads the candidates of an assignment and scores how much each looks like gold. Filters re-assign candidates in
+a run (`swag-af filter --schedule`), decide when to stop it (`--until-unseen`), and audit it (`--audit`, `swag-af audit
+run --filters`). Filters that read texts alone are also probes of any dataset: `swag-af audit questions.jsonl
+--filters`, which takes `tfidf` too.
 
-Settings stand in brackets behind the name; what a filter must be given comes first, the others by their names:
+Settings go in brackets after the name. A required argument comes first; the others are given by name:
 
     swag-af filter pool --schedule "mlp[max_epochs=5]:100,ensemble[width=256,mlp_width=256]:40" --out run
     swag-af audit run --filters "ngrams,encoder[path/to/model,inputs=second]"
     swag-af audit questions.jsonl --filters "judge[http://localhost:8000]"
 
-Several values of one setting stand between commas: `transformer[path/to/model,learning_rates=1e-5,2e-5]`. A run keeps
-the hashes of the files of a model or of word vectors, not their path: with other weights in the same folder it does not
-go on. Names on the Hugging Face hub are fetched once; where there is no network, `HF_HUB_OFFLINE=1` saves the wait.
-
-In Python: `swag_af.make_filter("mlp", max_epochs=5)`. One of your own is `package.module:Class`, or an entry point in
-`swag_af.filters`; [CONTRIBUTING.md](../CONTRIBUTING.md) says what it must do, `swag_af.check_filter` tries it, and any
-estimator of scikit-learn becomes one by `SklearnFilter`.
+* Several values of one setting are separated by commas: `transformer[path/to/model,learning_rates=1e-5,2e-5]`.
+* A run records the hashes of model and word-vector files, not their paths. If these files change, it does not resume.
+* Models named on the Hugging Face hub are downloaded once. Offline, set `HF_HUB_OFFLINE=1` to skip the wait.
+* In Python: `swag_af.make_filter("mlp", max_epochs=5)`.
+* Your own filter is `package.module:Class`, or an entry point in `swag_af.filters`.
+  [CONTRIBUTING.md](../CONTRIBUTING.md) describes the contract, and `swag_af.check_filter` tests it. `SklearnFilter`
+  wraps any scikit-learn estimator.
 """
 
 EXTRAS = {"fasttext": "fasttext", "transformer": "hf", "encoder": "hf", "judge": "endpoints"}
@@ -48,23 +50,49 @@ def filters_page() -> str:
     rows += [
         (f"[`{name}`](#{name})", label, _first(REGISTRY.find(name)), _needs(name)) for name, label in LABELS.items()
     ]
-    parts = [HEAD, "\n".join(markdown_table(rows)), *map(_section, FILTERS), _networks()]
+    parts = [HEAD, "\n".join(markdown_table(rows)), *map(_section, FILTERS), *map(_shared, SHARED)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def _section(name: str) -> str:
     factory: Any = REGISTRY.find(name)
-    is_network = issubclass(factory, FitSettings)
-    shared = {(one.name, one.default) for one in dataclasses.fields(FitSettings)} if is_network else set()
-    own = [one for one in dataclasses.fields(factory) if one.init and (one.name, one.default) not in shared]
+    shared = next((kind for kind in SHARED if issubclass(factory, kind)), None)
+    own = _beyond(factory, shared)
     more = ", with these changed or added:" if own else "."
-    others = f"Its settings are those of [networks](#networks){more}" if is_network else ""
+    others = f"Its settings are those of {_link(shared)}{more}" if shared else ""
     return "\n\n".join(part for part in (f"## {name}", _body(factory), others, _table(name, factory, own)) if part)
 
 
-def _networks() -> str:
-    """The settings that all networks of ours share."""
-    return f"## networks\n\n{_body(FitSettings)}\n\n{_table('', FitSettings, dataclasses.fields(FitSettings))}"
+SHARED: dict[type[FitSettings], str] = {PairFilter: "two-text networks", FitSettings: "networks"}
+"""Classes whose settings several filters share, the narrower first, and the heading that they have."""
+
+
+def _shared(kind: type[FitSettings]) -> str:
+    """The settings that all filters of a kind share."""
+    wider = FitSettings if kind is PairFilter else None
+    others = f"The settings of {_link(wider)}, with these changed or added:" if wider else ""
+    parts = (f"## {SHARED[kind]}", _ABOUT.get(kind) or _body(kind), others, _table("", kind, _beyond(kind, wider)))
+    return "\n\n".join(part for part in parts if part)
+
+
+_ABOUT: dict[type[FitSettings], str] = {
+    PairFilter: "Shared by `dualbow`, `infersent-mlp`, `infersent-bilinear`, `lstm`, `decomp`, `esim`. `name[FILE]` "
+    "reads word vectors from FILE. Words of the fit that are not in it (all of them where there is no file) get random "
+    "vectors; those met once only share one. A word first met later has the file's vector, or that shared one."
+}
+"""Where the docstring of a kind speaks to programmers."""
+
+
+def _link(kind: type[FitSettings] | None) -> str:
+    heading = SHARED[kind] if kind else ""
+    return f"[{heading}](#{heading.replace(' ', '-')})"
+
+
+def _beyond(kind: Any, shared: type[FitSettings] | None) -> list["dataclasses.Field[Any]"]:
+    """The settings of a class that are not, or not with this default, those that it shares."""
+    theirs: Any = shared
+    known = {(one.name, one.default) for one in dataclasses.fields(theirs)} if shared else set()
+    return [one for one in dataclasses.fields(kind) if one.init and (one.name, one.default) not in known]
 
 
 def _body(factory: Any) -> str:

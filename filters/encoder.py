@@ -41,7 +41,8 @@ class EncoderFilter:
     max_length: int = 128
     """Tokens of a text; of a longer one the beginning of its start is cut, and at the end what is longer without."""
     most_kept: int = 400_000
-    """Texts whose vectors are kept (of 384 numbers: 600 MB); beyond that, texts are encoded whenever they are read."""
+    """Texts whose vectors are kept in memory (of 384 numbers: 600 MB). Others come from the cache on disk, which holds
+    2 GiB (1.2 million such vectors) and drops the oldest; what is in neither is encoded again."""
     device: str = "auto"
     """`cpu`, `cuda`, or `auto`: cuda where there is one."""
 
