@@ -135,7 +135,7 @@ def test_the_action_runs(repository: Path, give_away: bool) -> None:
     write_data(repository, give_away=give_away)
     install, audit = (run(step["run"], repository) for step in ACTION if "run" in step)
     assert install.returncode == 0
-    assert (repository / "pip.log").read_text() == "install path/to/swag-af[fasttext]\n"
+    assert (repository / "pip.log").read_text() == "install swag-af[fasttext] @ git+https://HOST/OWNER/swag-af\n"
     assert audit.returncode == int(give_away), audit.stdout + audit.stderr
     made = json.loads((repository / "audit.sarif").read_text(encoding="utf-8"))
     failing = [one for one in made["runs"][0]["results"] if one["level"] == "error"]
