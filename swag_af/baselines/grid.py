@@ -324,7 +324,7 @@ def _coverage(summary: Summary) -> Iterator[str]:
             n = int((np.maximum.reduceat(np.array(one.scores[part]), starts) > 0).sum())
             yield (
                 f"conceptnet: {n:,} of {len(rows):,} questions of {part} ({n / len(rows):.1%}) have an option with a "
-                "causal relation (SWAG: 30.4 %)"
+                "causal relation (the paper on SWAG: 30.4 %)"
             )
 
 

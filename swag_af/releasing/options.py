@@ -15,8 +15,9 @@ class ReleaseOptions(Options):
     Writes SWAG's CSV files, JSONL, Parquet, a dataset card, Croissant metadata, and tasks for lm-evaluation-harness.
     With --verdicts, questions are made by the rules of Zellers et al. 2018 (3.5 and A.4), and every context left out
     is counted by reason. Without, distractors are drawn from each context's assigned negatives, and the card says that
-    nobody has verified them. No video and no near-duplicates are in two splits. Fresh filters measure how much style
-    gives away in exactly these questions, and the card states what they find.
+    nobody has verified them. No video is in two splits; nor are near-duplicates, but where a template would join more
+    than a tenth of the texts, which the card counts. Fresh filters measure how much style gives away in exactly these
+    questions, and the card states what they find.
 
     Try:
       swag-af release run --out dataset
