@@ -100,7 +100,10 @@ def _attributes(made: object) -> dict[str, Any]:
 
 def _same(one: Any, two: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
-        return np.array_equal(one, two)
+        are_floats = all(isinstance(x, np.ndarray) and x.dtype.kind in "fc" for x in (one, two))
+        return np.array_equal(one, two, equal_nan=are_floats)
+    if one is two or (_is_nan(one) and _is_nan(two)):
+        return True
     if type(one) is type(two) and isinstance(one, list | tuple):
         return len(one) == len(two) and all(map(_same, one, two))
     if type(one) is type(two) and isinstance(one, dict):
@@ -108,4 +111,8 @@ def _same(one: Any, two: Any) -> bool:
     if type(one) is type(two) and type(one).__eq__ is object.__eq__:
         return True  # such objects, a scikit-learn estimator say, know their identity alone
     equal = one == two
-    return bool(equal) if isinstance(equal, bool) else one is two or type(one) is type(two)
+    return bool(equal) if isinstance(equal, bool) else type(one) is type(two)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and bool(np.isnan(value))

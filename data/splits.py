@@ -66,9 +66,10 @@ def join_by_text(
     """Join the `groups` (n,) of rows that share a text: row `rows[i]` contains the text with key `keys[i]`.
 
     `rows` and `keys` are (t,), in any order; a key of 0 is no text. A common phrase must not make one group of all
-    rows, nor a chain of texts: of groups that all texts together would make one of more than `most` of the rows, or of
-    `few` of them where that is more, only texts in fewer groups join any, in as many as leave none too large (a power
-    of 2). Equal sets of rows give equal groups, however they are ordered.
+    rows, nor a chain of texts: a group of more than `most` of the rows, or of `few` of them where that is more, is too
+    large. First all texts join. What becomes too large is taken apart and joined again by rarer texts only (in at most
+    a power of 2 of groups), and so on; what is small enough stays. Equal sets of rows give equal groups, however they
+    are ordered.
     """
     rows, keys = rows[keys != 0], keys[keys != 0]
     text = np.unique(keys, return_inverse=True)[1]  # (t,)

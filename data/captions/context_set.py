@@ -5,7 +5,7 @@
 `contexts` makes contexts from captions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,10 +46,18 @@ N_FOLDS = 5
 
 
 def write_contexts(
-    path: Path, contexts: Sequence[Context], dropped: Sequence[DroppedPair], made_by: dict[str, Any]
+    path: Path,
+    contexts: Sequence[Context],
+    dropped: Sequence[DroppedPair],
+    made_by: dict[str, Any],
+    *,
+    drops: Mapping[str, int] | None = None,
 ) -> None:
-    """Write the four files of a context set, none of them before all are ready. A manifest means that all are there."""
-    drops = drop_table(len(contexts), dropped)
+    """Write the four files of a context set, none of them before all are ready. A manifest means that all are there.
+
+    `drops` is the table of `dropped`; it has every reason where it is None.
+    """
+    drops = drop_table(len(contexts), dropped) if drops is None else drops
     with replacing_all(*set_paths(path)) as (report, beside, main, manifest):
         write_text(report, "\n".join([*drop_report(drops, dropped), ""]))
         write_jsonl(beside, (asdict(pair) for pair in dropped))

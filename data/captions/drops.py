@@ -139,7 +139,7 @@ def drop_report(drops: Mapping[str, int], dropped: Sequence[DroppedPair]) -> lis
     example = {pair.reason: pair for pair in reversed(dropped)}
     lines = [f"  {'kept':<16}{drops['kept']:>8,}  {100 * drops['kept'] / n:5.1f} %"]
     for reason, meaning in REASONS.items():
-        if not drops[reason]:
+        if not drops.get(reason):
             continue
         name = reason.replace("_", " ")
         lines.append(f"  {name:<16}{drops[reason]:>8,}  {100 * drops[reason] / n:5.1f} %  {meaning}")

@@ -68,7 +68,7 @@ def _contexts(options: ContextsOptions, folder: Path) -> dict[str, int]:
         "seed": options.seed,
         "shared_sentences": {"n_joined": joined.n_joined, "n_apart": joined.n_apart},
     }
-    write_contexts(options.out, made, dropped, made_by)
+    write_contexts(options.out, made, dropped, made_by, drops=table)
     splitting.clear()
     odd = []
     for path, (videos, _) in zip(options.sources, read, strict=True):
@@ -109,14 +109,16 @@ def _check(options: ContextsOptions) -> None:
 
 
 def _check_times(videos: Sequence[Video], options: ContextsOptions) -> None:
-    """Raise InputError where a rule about times is asked for, and no caption has any."""
+    """Raise InputError where a rule about times is asked for that needs the end of a caption, and none has one."""
     rules = options.rules
     asked = ["--max-gap-seconds"] * (rules.max_gap_seconds is not None) + ["--drop-enclosed"] * rules.drop_enclosed
-    if asked and not any(caption.seconds for video in videos for caption in video.captions):
-        raise InputError(
-            f"{' and '.join(asked)}: no caption has times that were read. Name their columns by --start-column and "
-            f"--end-column, or leave out {asked[0]}."
+    times = (caption.seconds for video in videos for caption in video.captions)
+    if asked and not any(seconds is not None and seconds[1] is not None for seconds in times):
+        is_table = any(format_of(source, options.format) in TABLES for source in options.sources)
+        advice = (
+            "Name the columns of times by --start-column and --end-column, or leave out" if is_table else "Leave out"
         )
+        raise InputError(f"{' and '.join(asked)}: no caption has an end that was read. {advice} {asked[0]}.")
 
 
 def _read(path: Path, options: ContextsOptions) -> tuple[list[Video], dict[str, Any]]:

@@ -385,7 +385,7 @@ _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
 
 
 def _by_size(label: str) -> tuple[Any, ...]:
-    return (0, float(label), "") if _NUMBER.fullmatch(label) else (1, 0, label)
+    return (0, float(label), label) if _NUMBER.fullmatch(label) else (1, 0, label)
 
 
 def _ids(found: Sequence[Found], named: bool) -> tuple[list[str], list[str]]:

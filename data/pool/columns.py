@@ -180,8 +180,7 @@ def _missing_columns(columns: Columns, names: Sequence[str]) -> list[str]:
     """The required columns that are missing; of the two ways to mark gold, those of the way that lacks fewer."""
 
     def missing(name: str, *, several: bool = False) -> list[str]:
-        is_there = name in names or name.partition(".")[0] in names  # `choices.text` is within `choices`
-        return [] if is_there or (several and listed(name, tuple(names))) else [name]
+        return [] if _is_there(name, names) or (several and listed(name, tuple(names))) else [name]
 
     by_gold = missing(columns.gold_column) + missing(columns.negatives_column, several=True)
     by_label = missing(columns.endings_column, several=True) + missing(columns.label_column)
@@ -195,6 +194,11 @@ def _missing_columns(columns: Columns, names: Sequence[str]) -> list[str]:
     return [name for text in texts if text for name in missing(text)] + min(ways, key=len)
 
 
+def _is_there(name: str, names: Sequence[str]) -> bool:
+    """Whether a column is called so, or holds what is called so: `choices.text` is within `choices`."""
+    return name in names or name.partition(".")[0] in names
+
+
 def _has_all(texts: Sequence[str], names: Sequence[str]) -> bool:
     return all(name in names for name in texts if name)
 
@@ -204,7 +208,7 @@ def _misnamed(columns: Columns, names: Sequence[str], missing: Sequence[str]) ->
     groups or ids that is misspelt would be none."""
 
     def is_there(name: str) -> bool:
-        return name.partition(".")[0] in names or bool(listed(name, tuple(names)))
+        return _is_there(name, names) or bool(listed(name, tuple(names)))
 
     default = Columns()
     named = [getattr(columns, one.name) for one in fields(columns)]
@@ -320,7 +324,8 @@ def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: Lab
         return chain.from_iterable(_label_cells(source, layout) for source, layout in pairs if layout.name == name)
 
     if wanted != "auto":
-        if not any(of.columns.label_column in source.columns for source, of in zip(sources, layouts, strict=True)):
+        pairs = zip(sources, layouts, strict=True)
+        if not any(_is_there(of.columns.label_column, source.columns) for source, of in pairs):
             raise InputError(f"--label-base {wanted}: no file has labels that are read. Leave it out.")
         return [replace(layout, base=base_named(wanted)) for layout in layouts]
     bases = {name: base_of(cells(name)) for name in {layout.name for layout in layouts}}

@@ -6,7 +6,7 @@ marks and final full stops, of any script, do not count.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
 from swag_af.data.text.scripts import FULL_STOPS, OF_A_WORD, OTHER_END, characters_apart
@@ -93,10 +93,10 @@ def _hashed(plain: str) -> int:
 def option_key(text: str) -> int:
     """A signed 64-bit hash of the `marked_words` of `text`, for options and candidates; 0 when it has none.
 
-    Finer than `text_key`, for an answer may be a sign and little else: x > y is not x < y, nor -3 is 3, nor 1/2 is 12.
-    Punctuation and blanks do not count here, either.
+    Of texts with a letter or a digit it is finer than `text_key`, for an answer may be a sign and little else: x > y is
+    not x < y, nor -3 is 3, nor 1/2 is 12; 10⁵ is not 105 for either. Punctuation and blanks do not count here, either.
     """
-    words = marked_words(_seen(compatible(text)))
+    words = _marked(_folded(_seen(compatible(text)), compatible))
     return _hashed(_without_blanks(" ".join(words))) if words else text_key(text)
 
 
@@ -122,10 +122,14 @@ def words(text: str) -> list[str]:
     return _WORD.findall(_folded(text))
 
 
-def _folded(text: str) -> str:
-    """`text` in lower case and NFKC, characters of scripts without blanks apart."""
+def _nfkc(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
+
+
+def _folded(text: str, form: Callable[[str], str] = _nfkc) -> str:
+    """`text` in lower case and a normal `form`, characters of scripts without blanks apart."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).translate(_QUOTES)
+        text = form(form(text).casefold()).translate(_QUOTES)
         text = characters_apart(text)
     return text.casefold()
 
@@ -133,7 +137,11 @@ def _folded(text: str) -> str:
 def marked_words(text: str) -> list[str]:
     """The `words` of `text`, numbers with their minus, decimals and thousands (-3, 0.5, 10,000) and names with the
     marks glued to them (C++, C#, .NET): what means something else without the mark."""
-    return [word.translate(_MINUS) for word in _MARKED_WORD.findall(_folded(text))]
+    return _marked(_folded(text))
+
+
+def _marked(folded: str) -> list[str]:
+    return [word.translate(_MINUS) for word in _MARKED_WORD.findall(folded)]
 
 
 def words_of(texts: Sequence[str]) -> list[str]:

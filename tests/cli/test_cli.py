@@ -155,13 +155,24 @@ def test_contexts_are_made_and_the_next_command_named(captions: Path, capsys: py
 
 
 @pytest.mark.parametrize("flag", [["--drop-enclosed"], ["--max-gap-seconds", "2"]])
-def test_rules_about_times_are_refused_where_none_are_read(refused: Refused, tmp_path: Path, flag: list[str]) -> None:
+@pytest.mark.parametrize("names", ["t0,t1", "start_time,t1"])
+def test_rules_about_times_are_refused_where_no_end_is_read(
+    refused: Refused, tmp_path: Path, names: str, flag: list[str]
+) -> None:
     """They did nothing, and the manifest said that they were applied."""
     table = tmp_path / "log.csv"
-    table.write_text("video,sentence,t0,t1\nv,He runs.,0,9\nv,He sits down.,1,2\n")
+    table.write_text(f"video,sentence,{names}\nv,He runs.,0,9\nv,He sits down.,1,2\n")
     line = refused("contexts", table, "--out", tmp_path / "c.jsonl", *flag)
-    assert f"{flag[0]}: no caption has times that were read. Name their columns by --start-column" in line
+    assert f"{flag[0]}: no caption has an end that was read. Name the columns of times by --start-column" in line
     assert not (tmp_path / "c.jsonl").exists()
+
+
+def test_columns_of_times_are_not_advised_where_columns_are_known(refused: Refused, tmp_path: Path) -> None:
+    """The advice was refused."""
+    source = tmp_path / "Charades_v1_train.csv"
+    source.write_text("id,script,descriptions\nA1,He runs. He sits down.,\n")
+    line = refused("contexts", source, "--out", tmp_path / "c.jsonl", "--drop-enclosed")
+    assert line.endswith("--drop-enclosed: no caption has an end that was read. Leave out --drop-enclosed.")
 
 
 @pytest.mark.parametrize(("policy", "flag", "value"), [("released", "rule", "paper"), ("hellaswag", "swaps", "always")])

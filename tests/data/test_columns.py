@@ -161,6 +161,14 @@ def test_a_base_of_labels_without_labels_is_refused(tmp_path: Path) -> None:
         pool(PoolOptions((tmp_path / "rows.csv",), tmp_path / "pool", label_base="1", tagger="none"))
 
 
+def test_a_base_of_labels_within_an_object_is_used(tmp_path: Path) -> None:
+    """It was refused, since no column is called `answer.label`."""
+    row = {"question": "What next?", "choices": ["runs.", "eats.", "sings."], "answer": {"label": 1}}
+    columns = Columns(context_column="question", endings_column="choices", label_column="answer.label")
+    made = build_pool(write_rows(tmp_path / "rows.jsonl", [row]), columns=columns, label_base="1")
+    assert made.contexts[0].gold == "runs."
+
+
 @pytest.mark.parametrize("write", FORMATS.values(), ids=FORMATS.keys())
 def test_every_format_gives_the_same_pool(tmp_path: Path, write: Callable[[Path], Path]) -> None:
     made = build_pool(write(tmp_path))

@@ -62,7 +62,19 @@ def test_a_draw_from_the_global_generator_is_found_wherever_it_stands(n_drawn: i
         GLOBAL.set_state(before)
 
 
-@pytest.mark.parametrize("make", [Slotted, Nested])
+class Unset:
+    """Keeps NaN where nothing is set yet, made anew each time."""
+
+    name = "unset"
+
+    def __init__(self) -> None:
+        self.limit = float("nan")
+        self.limits = [float("nan"), {"high": (float("nan"), 1.0)}]
+        self.table = np.array([np.nan, 1.0])
+        self.words = np.array(["a", "b"])
+
+
+@pytest.mark.parametrize("make", [Slotted, Nested, Unset])
 def test_settings_in_slots_and_arrays_in_lists_are_settings(make: Callable[[], object]) -> None:
     assert constructor_fault(make) is None
 

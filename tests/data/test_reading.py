@@ -1002,6 +1002,13 @@ def test_classes_are_numbers_in_order_or_names_and_no_majority_is_left_out(tmp_p
     assert "2 of 5 rows have no label" in made.notes[1]
 
 
+def test_classes_that_are_one_number_have_one_order_whichever_row_comes_first(tmp_path: Path) -> None:
+    """The numbers of the classes depended on it."""
+    rows = [PAIR | {"label": label} for label in ("1", "1.0", "0", "0.0")]
+    classes = [read(tmp_path, order).classes for order in (rows, rows[::-1])]
+    assert classes == [("0", "0.0", "1", "1.0")] * 2
+
+
 def test_names_of_classes_that_datasets_recorded_are_used(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     names = datasets.ClassLabel(names=["entailment", "neutral", "contradiction"])

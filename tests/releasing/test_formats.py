@@ -8,16 +8,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import HashFilter
 from judged import judged_options, make_run, release_without_curve, rows_of
 
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
 from swag_af.cli.verbs import release as verb
+from swag_af.data.captions.options import ContextRules, ContextsOptions
+from swag_af.data.captions.readers import caption_rows
+from swag_af.data.captions.verb import contexts
 from swag_af.data.context import Context, display
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.extras import install
 from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import PoolOptions
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import pool as build_pool
+from swag_af.data.sample.grammar import sample_videos
+from swag_af.lm.options import GenerateOptions
+from swag_af.lm.verb import generate
 from swag_af.releasing.card import dataset_card
 from swag_af.releasing.croissant import croissant
 from swag_af.releasing.dataset import Dataset
@@ -236,6 +246,21 @@ def test_the_language_is_told_only_of_contexts_that_were_looked_at_for_it(
     described = croissant(options.out, made)
     assert (header.get("language"), described.get("inLanguage")) == ((["en"], "en") if is_told else (None, None))
     assert ("**Language** of the captions" in dataset_card(made, ())) is not is_told
+
+
+@pytest.mark.parametrize("drops_foreign", [True, False])
+def test_a_release_is_english_where_the_verb_dropped_other_captions(tmp_path: Path, drops_foreign: bool) -> None:
+    """Contexts of `--no-drop-foreign` were released as English: their manifest had a count of drops for it."""
+    write_jsonl(tmp_path / "captions.jsonl", caption_rows(sample_videos(20)))
+    rules = ContextRules(min_token_count=1, drop_foreign=drops_foreign)
+    source = (tmp_path / "captions.jsonl",)
+    contexts(ContextsOptions(source, tmp_path / "c.jsonl", rules=rules))
+    generated = {"generator": "ngram", "tagger": "rules", "n_negatives": 4}
+    generate(GenerateOptions(tmp_path / "c.jsonl", out=tmp_path / "pool", **generated))
+    pool = CandidatePool.open(tmp_path / "pool")
+    filter_pool(pool, HashFilter(), AFOptions(iterations=1, n_negatives=3), out=tmp_path / "run")
+    released = release_without_curve(ReleaseOptions(tmp_path / "run", tmp_path / "park", audit="none"))
+    assert released.is_english is drops_foreign
 
 
 # ------------------------------------------------------------------------------- which formats
