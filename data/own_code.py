@@ -100,6 +100,15 @@ def _taken_by(made: Any) -> list[str]:
     return [one.name for one in parameters if one.kind in named]
 
 
+def takes_anything(made: Any) -> bool:
+    """Whether the constructor of `made` takes arguments that it does not name, or Python cannot say which it takes."""
+    anything = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    try:
+        return any(one.kind in anything for one in inspect.signature(type(made)).parameters.values())
+    except (TypeError, ValueError):
+        return True
+
+
 def compiled_of(thing: Any) -> str | None:
     """The SHA-256 of what Python made of a function, or of the methods and attributes of a class; None of others."""
     if isinstance(thing, type):

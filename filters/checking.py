@@ -67,8 +67,8 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
         _check_scores(fitted, view, scores, rng)
     record_of_fit(fitted)
     said_of(fitted)
-    if not same_settings(check_settings(_SENTENCES, make, fitted), settings):
-        raise _broken(1, fitted, "its settings() change when it is fitted")
+    if fault := changed_settings(fitted, settings, settings_of(fitted)):
+        raise _broken(1, fitted, f"{fault} when it is fitted")
     _check_same_rng(make, second, view, scores, seed)
     _check_forgets(make, first, second, view, scores, seed)
     _check_moves(make, fitted, view)
@@ -89,6 +89,21 @@ def check_settings(sentences: Mapping[int, str], make: Callable[[], Any], made: 
             f"otherwise: let it be `self.{lost[0]}`, or write `settings()`",
         )
     return settings
+
+
+def changed_settings(made: object, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Which settings of `made` change, in words; empty where none does."""
+    names = [name for name in {**before, **after} if not same_settings(_only(name, before), _only(name, after))]
+    if not names:
+        return ""
+    one = len(names) == 1
+    if hasattr(made, "settings") or is_dataclass(made):
+        return f"its {'setting' if one else 'settings'} {', '.join(names)} {'changes' if one else 'change'}"
+    return f"what it keeps of its {'argument' if one else 'arguments'} {', '.join(names)} changes"
+
+
+def _only(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: settings[name]} if name in settings else {}
 
 
 def same_settings(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:

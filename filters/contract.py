@@ -29,6 +29,7 @@ from swag_af.data.own_code import (
     recorded,
     requires_fault,
     source_of,
+    takes_anything,
 )
 from swag_af.data.pool.view import View
 from swag_af.data.records import parse_record
@@ -195,11 +196,24 @@ def _told(setting: Any) -> Any:
 
 
 def _object(thing: Any) -> Any:
-    """An object that JSON cannot hold: its class, and the numbers and texts that it keeps under public names."""
+    """An object that JSON cannot hold: its class, and the numbers and texts that it was made with."""
     plain_kinds = (bool, int, float, str)
-    kept = {name: _finite(one) for name, one in getattr(thing, "__dict__", {}).items() if isinstance(one, plain_kinds)}
-    public = {name: one for name, one in sorted(kept.items()) if not name.startswith("_")}
-    return {"class": _told(type(thing)), "keeps": public} if public else _told(type(thing))
+    kept = {name: _finite(one) for name, one in sorted(_made_with(thing).items()) if isinstance(one, plain_kinds)}
+    return {"class": _told(type(thing)), "keeps": kept} if kept else _told(type(thing))
+
+
+def _made_with(thing: Any) -> Mapping[str, Any]:
+    """What an object keeps of how it was made, not what it has learnt since: its `get_params()`, as scikit-learn's
+    have; else its arguments, or, where its constructor names none, what stands under public names without a `_` behind.
+    """
+    says = getattr(thing, "get_params", None)
+    if callable(says) and not isinstance(thing, type):
+        with blaming(thing, "get_params"):
+            return dict(says())
+    if not takes_anything(thing):
+        return arguments_of(thing)
+    kept = getattr(thing, "__dict__", {})
+    return {name: one for name, one in kept.items() if not name.startswith("_") and not name.endswith("_")}
 
 
 def _finite(value: Any) -> Any:

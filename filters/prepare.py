@@ -38,9 +38,12 @@ def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str
 
 
 def place(filter: Any, device: str | None) -> None:
-    """Have a filter compute on `device`, unless it has none or its own settings name another."""
-    own = getattr(filter, "device", None)
-    if device is not None and own is not None and own == _default_device(filter, own):
+    """Have a filter compute on `device`, unless it has none or its own settings name another: None and `auto` name
+    none."""
+    if device is None or not hasattr(filter, "device"):
+        return
+    own = filter.device
+    if own in (None, "auto") or own == _default_device(filter, own):
         filter.device = device
 
 

@@ -133,12 +133,13 @@ def parse_schedule(text: str) -> tuple[tuple[str, int], ...]:
     phases = []
     for part in split_names(text):
         name, _, count = part.strip().rpartition(":")
+        if name and count.isdecimal() and len(count.lstrip("0")) > 7:  # before `int`, which takes 4,300 digits
+            raise InputError(f"--schedule {text[:80]}: COUNT is below {MOST_ITERATIONS:,}. Ask for fewer iterations.")
+        count = count.lstrip("0") or count[:1]
         if name and count.isdecimal() and int(count) < 1:
             raise InputError(
-                f"--schedule {text}: {part.strip()!r}: COUNT is 1 or more. Leave out a filter that has none."
+                f"--schedule {text[:80]}: {part.strip()[:80]!r}: COUNT is 1 or more. Leave out a filter that has none."
             )
-        if name and count.isdecimal() and len(count) > 7:
-            raise InputError(f"--schedule {text[:80]}: COUNT is below {MOST_ITERATIONS:,}. Ask for fewer iterations.")
         if part.count("[") > part.count("]"):
             raise InputError(f"--schedule {text}: {part.strip()!r} opens a bracket and does not close it.")
         if not name or not count.isdecimal():

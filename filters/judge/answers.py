@@ -50,16 +50,16 @@ def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | 
     It is said at the beginning, alone or before a mark or the end of the line, or behind `answer:` or `the right option
     is`, or as a JSON value: `B`, `(B) because ...`, `**B**`, `The answer is B.`, `Option B`, `{"answer": "B"}`. `A dog`
     and `I'm sorry` say nothing, and neither do `A or B` and a remark on an option, as in `I chose B. Option A is odd.`,
-    also before the letter of another, as in `A) is wrong. The answer is B.`, nor a list of the options, as in `A: no`
-    and then `B: yes`. Of a text that `is_cut` off the beginning counts alone: it might have come to another answer.
+    also before the letter of another, as in `A) is wrong. The answer is B.`, nor a list of options, as in `A: no` and
+    then `B: yes`, in whatever order. `A. It fits. B, C and D do not.` is no list and says `A`. Of a text that `is_cut`
+    off the beginning counts alone: it might have come to another answer.
     """
     either = "|".join(map(re.escape, names))
     plain = _from_json(text, names)
     folded = re.IGNORECASE if _in_any_case(names) else 0
     named = rf"({either})(?=[\W_]*$|[*_]*(?:[).:,;!\]\"\n]|'(?!\w))|\s+[-–—(]|[*_]+\s)"
     begins = re.match(rf"[\W_]*{named}", plain, folded)
-    another_begins = re.compile(rf"[\n.;,!?]\s*[*_(\"']*{named}", folded)
-    if begins and _is_list(begins[1], another_begins.search(plain, begins.end(1)), names):
+    if begins and _is_list(plain, rf"[\W_]*({either})[*_\"']*([).:\]]|\s+[-–—]|\s*$)", folded):
         return None
     says = rf"\b(?i:answer|option|choice)[*_\"']*(?:\s+(?i:is)\b|\s*:)[\s:*_\"'(]*({either})(?![\w'])"
     whole = re.fullmatch(rf"[\W_]*(?i:answer|option|choice)[\W_]+({either})[\W_]*", plain, folded)
@@ -75,9 +75,17 @@ def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | 
     return index[found.pop().casefold()] if len({one.casefold() for one in found}) == 1 else None
 
 
-def _is_list(first: str, then: re.Match[str] | None, names: Sequence[str]) -> bool:
-    """Whether the `first` name of a text and the one that begins a part of it `then` are the first two of all."""
-    return then is not None and [first.casefold(), then[1].casefold()] == [name.casefold() for name in names[:2]]
+def _is_list(text: str, item: str, folded: int) -> bool:
+    """Whether all lines of a text begin as an `item`, or parts of its only line, each with another name and all with
+    one mark behind it. In `B. It fits.` and then `A) is odd.` the marks differ: that is an answer and why."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    parts = (
+        lines if len(lines) > 1 else re.split(rf"(?<=[.;,!?])\s+(?={item})", text, flags=folded)[::3]
+    )  # without the groups of `item`
+    found = [re.match(item, part, folded) for part in parts]
+    begun = [(one[1].casefold(), one[2].strip()) for one in found if one]
+    are_apart = len(parts) > 1 and len({name for name, _ in begun}) == len(parts)
+    return are_apart and len({mark for _, mark in begun}) == 1
 
 
 def _in_any_case(names: Sequence[str]) -> bool:

@@ -13,12 +13,12 @@ from swag_af.filters.checking import (
     N_ALONE,
     N_COLUMNS,
     N_ROWS,
+    changed_settings,
     check_settings,
     of_its_tables,
-    same_settings,
     small_pool,
 )
-from swag_af.filters.contract import answerer_of
+from swag_af.filters.contract import answerer_of, settings_of
 from swag_af.guarding.contract import Guard, faults_of
 
 
@@ -43,8 +43,8 @@ def check_guard(guard_or_factory: Guard | Callable[[], Guard], *, rng: np.random
     with of_its_tables(guard):
         scores = _tried(guard, view)
     said_of(guard)
-    if not same_settings(check_settings(_SENTENCES, make, guard), settings):
-        raise broken(_SENTENCES, 1, guard, "its settings() change when it scores")
+    if fault := changed_settings(guard, settings, settings_of(guard)):
+        raise broken(_SENTENCES, 1, guard, f"{fault} when it scores")
     if not np.allclose(_tried(make(), view), scores, atol=1e-4):
         raise broken(_SENTENCES, 3, guard, "two guards of the same settings score differently")
     order = rng.permuted(np.tile(np.arange(N_COLUMNS), (N_ROWS, 1)), axis=1)

@@ -365,6 +365,11 @@ def test_a_count_beyond_all_use_and_an_open_bracket_are_told() -> None:
     """So many iterations were made a list of before any work, until the memory was full."""
     with pytest.raises(InputError, match="COUNT is below 10,000,000"):
         parse_schedule("mlp:2,bow:999999999999999999999")
+    with pytest.raises(InputError, match="COUNT is below 10,000,000"):  # Python makes no number of so many digits
+        parse_schedule("mlp:" + 5000 * "9")
+    with pytest.raises(InputError, match="COUNT is 1 or more"):
+        parse_schedule("mlp:" + 5000 * "0")
+    assert parse_schedule("mlp:00000005") == (("mlp", 5),)
     with pytest.raises(InputError, match=r"'bow\[max_epochs=1:2' opens a bracket and does not close it"):
         parse_schedule("bow[max_epochs=1:2")
 

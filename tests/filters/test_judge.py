@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import make_contexts_of
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from judges import (
     FakeServer,
@@ -118,6 +118,34 @@ def test_a_letter_is_read_where_one_is_said(text: str, place: int | None) -> Non
 @pytest.mark.parametrize(
     ("text", "place"),
     [
+        ("A. It fits best. B, C and D do not follow.", 0),
+        ("A\n\nB: he has no car.\nC: no car either.", 0),
+        ("C\n\nA: he has no car.\nB: no car either.", 2),
+        ("D) fits.\nA) no car\nB) no car\nC) no car", None),
+    ],
+)
+def test_an_answer_is_read_beside_remarks_on_the_others_whichever_it_is(text: str, place: int | None) -> None:
+    """It was thrown away where it was the first option, and a list that began with another one was an answer."""
+    assert named_in(text, ABCD) == place
+
+
+PIECES = ["\0", "\1", "\2", "\3", ". ", ") ", ": ", "\n", ", ", " - ", "**", " and ", "Answer: ", "it fits", "no car"]
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=14), st.permutations(range(4)))
+@example([p for i in range(4) for p in (f"{i:c}", ") ", "no car", "\n")], [3, 0, 1, 2])
+@example(["\0", ". ", "it fits", ". ", "\1", ", ", "\2", " and ", "\3", "no car"], [1, 0, 2, 3])
+def test_all_letters_are_read_alike(pieces: list[str], order: list[int]) -> None:
+    text = "".join(pieces)
+    named = named_in(text.translate(dict(enumerate(ABCD))), ABCD)
+    assert named_in(text.translate({i: ABCD[one] for i, one in enumerate(order)}), ABCD) == (
+        None if named is None else order[named]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
         ("I'm sorry, I can't help with that.", None),
         ("I'd say that it is open.", None),
         ("I'm not sure, but the answer is C.", 2),
@@ -144,6 +172,9 @@ def test_of_many_letters_a_refusal_is_none_and_two_are_none(text: str, place: in
         ("**Yes**", 0),
         ("Nobody knows.", None),
         ('{"why": "It is odd.", "verdict": "no"}', 1),
+        ("Yes. No, nothing contradicts it.", 0),
+        ("No. Yes, it is odd.", 1),
+        ("No. Yes.", None),
     ],
 )
 def test_yes_and_no_are_read_in_any_case(text: str, place: int | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from conftest import make_pool
+from sklearn.linear_model import LogisticRegression
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
@@ -340,3 +341,69 @@ class Filed(Lengths):
 def test_a_state_with_a_name_that_numpy_takes_is_told() -> None:
     with pytest.raises(ContractError, match="a table called file, which numpy keeps for itself"):
         check_filter(Filed())
+
+
+class Open:
+    """An object whose constructor takes anything."""
+
+    def __init__(self, **given: float) -> None:
+        vars(self).update(given)
+
+
+class Learns(Lengths):
+    """Fits the object that it was given, in place."""
+
+    name = "learns"
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
+        super().fit_on(view, state, rng=rng)
+        if isinstance(self.model, LogisticRegression):
+            self.model.fit(view.lengths.reshape(-1, 1), np.arange(view.lengths.size) % 2)
+        self.model.n_seen_ = len(view)
+        if isinstance(self.model, Scale):
+            self.model.n_seen = len(view)
+
+
+MODELS: dict[str, Callable[[float], Any]] = {
+    "an estimator": lambda by: LogisticRegression(C=by),
+    "an object": Scale,
+    "one of any arguments": lambda by: Open(by=by),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+def test_what_an_argument_has_learnt_is_no_setting(
+    model: Callable[[float], Any], pool_folder: Path, tmp_path: Path
+) -> None:
+    """A run did not go on with the very object that it had begun with."""
+    check_filter(lambda: Learns(model(1)))
+    assert settings_of(Learns(model(1))) != settings_of(Learns(model(2)))
+    mine, pool = Learns(model(1)), CandidatePool.open(pool_folder)
+    filter_pool(pool, mine, ONCE, out=tmp_path / "run")
+    assert filter_pool(pool, mine, replace(ONCE, iterations=2), out=tmp_path / "run").n_finished == 2
+    with pytest.raises(InputError, match="begun with other"):
+        filter_pool(pool, Learns(model(2)), replace(ONCE, iterations=3), out=tmp_path / "run")
+
+
+class Mutable(Learns):
+    """Changes what it was given."""
+
+    def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
+        super().fit_on(view, state, rng=rng)
+        self.model.by = self.weight
+
+
+class Drifting(Lengths):
+    def settings(self) -> dict[str, Any]:
+        return {"rate": 1, "weight": self.weight}
+
+
+def test_a_setting_that_a_fit_changes_is_named() -> None:
+    """Of a class without `settings()` it was said that its settings() change."""
+    with pytest.raises(ContractError, match="what it keeps of its argument model changes when it is fitted"):
+        check_filter(lambda: Mutable(Scale(1)))
+    with pytest.raises(ContractError, match="its setting weight changes when it is fitted"):
+        check_filter(Drifting)

@@ -103,8 +103,24 @@ class Placed:
         self.device = device
 
 
-def test_a_plain_class_keeps_the_device_that_it_was_given() -> None:
-    own, other = Placed("cpu"), Placed()
+class PlacedLate(Placed):
+    """Takes None for the device that it takes by itself."""
+
+    def __init__(self, device: str | None = None) -> None:
+        self.device = device or "auto"
+
+
+class Unplaced(Placed):
+    """Keeps None until somebody says a device."""
+
+    def __init__(self, device: str | None = None) -> None:
+        self.device = device
+
+
+@pytest.mark.parametrize("made", [Placed, PlacedLate, Unplaced])
+def test_a_plain_class_keeps_the_device_that_it_was_given(made: type[Placed]) -> None:
+    """One whose constructor has None for auto was never placed."""
+    own, other = made("cpu"), made()
     for one in (own, other):
         place(one, "cuda")
     assert [own.device, other.device] == ["cpu", "cuda"]
