@@ -30,7 +30,12 @@ class Context:
     def named_video(self) -> str:
         """The video, or group, that somebody named; empty where it has its name from the context's own id, or from the
         number of a line, which other files have for others."""
-        return "" if self.video == self.id or _MADE_UP.fullmatch(self.video) else self.video
+        return "" if self.video == self.id else self.likely_video
+
+    @property
+    def likely_video(self) -> str:
+        """As `named_video`, and also one that is called as the context: there may be one context a video."""
+        return "" if _MADE_UP.fullmatch(self.video) else self.video
 
     @property
     def sentences(self) -> tuple[str, str]:

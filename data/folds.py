@@ -83,17 +83,26 @@ class FoldMap:
 
         None: no model has read it. One: that fold's model has not read it. More: every model has. The second sentence
         begins where the first one ends, whichever field that is in, or where start and ending do: a first sentence need
-        have no mark at its end. Where it is several sentences, each counts. A video counts that somebody named.
+        have no mark at its end. Where it is several sentences, each counts. A video counts that somebody named. One
+        that is called as the context may be none, and its fold another than that of the texts: where the first sentence
+        is of other folds, these count too, so that no model reads what it may have learnt.
         """
         second = context.sentences[1]
         keys = {*_keys(f"{open_end(context.sent1)} {second}"), *_keys(second)}
-        known = {fold for key in keys for fold in self.sentences.get(key, ())}
-        video = context.named_video
-        return tuple(sorted(known | ({self.videos[video]} if video in self.videos else set())))
+        known = self._folds_with(keys)
+        fold = self.videos.get(context.likely_video)
+        if fold is not None:
+            first = self._folds_with(_keys(context.sent1)) if context.video == context.id else set()
+            known |= {fold} if fold in first else {fold, *first}
+        return tuple(sorted(known))
 
     def has_read(self, context: Context) -> bool:
         """Whether the model of the context's own `fold` has learnt its video or its second sentence."""
         return self.folds_of(context) not in ((), (context.fold,))
+
+    def _folds_with(self, keys: Iterable[str]) -> set[int]:
+        """The folds in which some of the sentences with these keys occur."""
+        return {fold for key in keys for fold in self.sentences.get(key, ())}
 
     def readable(self, contexts: Sequence[Context], trained: Sequence[int]) -> Readable:
         """Which of the `trained` folds' models may read each of `contexts`.
@@ -106,7 +115,7 @@ class FoldMap:
             known = self.folds_of(context)
             if not known:
                 n_foreign += 1
-                first = {fold for key in _keys(context.sent1) for fold in self.sentences.get(key, ())}
+                first = self._folds_with(_keys(context.sent1))
                 likely = first if len(first) == 1 else set()
                 folds[i] = next(f for f in (*likely, context.fold, trained[0]) if f in trained)
             elif len(known) == 1:

@@ -6,7 +6,7 @@ kept than on what is removed, a part of the difficulty is noise in the labels.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 
 from swag_af.data.cells.labels import AS_TEXT, index_of
 from swag_af.data.cells.values import as_list, did_you_mean, optional, with_nested
-from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.errors import Faults, InputError, RowError, told
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import names_of
@@ -106,33 +106,73 @@ def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances
     """(N,) the agreement that each instance's row has under `column`, NaN where the cell has none.
 
     A number from 0 to 1; a list of the annotators' labels, or an object of them by annotator; or an object that says of
-    each label how many gave it, or what share. Numbers under names that are no labels are an object by annotator,
-    where the numbers are labels, and how many otherwise. Agreement is the share of the commonest label; nulls and
-    blanks are no labels, and one label agrees with nobody. Raises InputError for a column that is not there, for cells
-    that are none of these, and for lists of numbers where labels are no numbers: those may be counts, and do not say of
+    each label how many gave it, or what share. Which of the two objects of numbers are is decided once for the column,
+    by `_are_by_annotator`. Agreement is the share of the commonest label; nulls and blanks are no labels, and one label
+    agrees with nobody. Raises InputError for a column that is not there, for cells that are none of these, for objects
+    that could be either, and for lists of numbers where labels are no numbers: those may be counts, and do not say of
     what.
     """
+    tables = list(_tables(paths, column, instances, format))
+    by_name = [(table, cell) for table in tables if not table.words for cell in table.cells if _numbers(cell.value)]
+    are_by_annotator = _are_by_annotator([cell for _, cell in by_name])
+    if are_by_annotator is None:
+        table, cell = next((table, cell) for table, cell in by_name if _differ(cell))
+        raise InputError(
+            f"{table.path}: {cell.where} has {told(cell.value)} under {column}: labels by annotator, or how many gave "
+            "each label? Both could be, and their agreement is another. Give lists of labels, as [0, 0, 2], or name "
+            "another --agreement-column."
+        )
+    found = np.full(len(instances), np.nan)
+    for table in tables:
+        faults = Faults(str(table.path), "Mend them, or name another --agreement-column.")
+        for cell in table.cells:
+            try:
+                found[cell.rows] = _agreement(cell.value, column, table.words, by_annotator=are_by_annotator)
+            except RowError as fault:
+                faults.add(cell.where, fault)
+        faults.check()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """What a row of a file says of the agreement on its instances."""
+
+    where: str
+    rows: list[int]
+    """The instances of that row."""
+    value: Any
+    answers: list[tuple[str, ...]]
+    """What the labels of these instances name, of each that is another: its options, or the classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The cells of a file, and the `words` that are its labels where these are no numbers."""
+
+    path: Path
+    words: Sequence[str]
+    cells: list[_Cell]
+
+
+def _tables(paths: Sequence[Path], column: str, instances: Instances, format: str) -> Iterator[_Table]:
+    """The cells of each source under `column`, of rows that have instances."""
     at: dict[str, list[int]] = {}
     for row, one in enumerate(instances.instances):  # several where a row of the file has several questions
         at.setdefault(one.where, []).append(row)
-    found = np.full(len(instances), np.nan)
+    first = column.partition(".")[0]
     for path, name in zip(paths, names_of(paths), strict=True):
         for source in open_sources(path, format):
-            if column.partition(".")[0] not in source.columns:
+            if first not in source.columns:
                 known = did_you_mean([column], source.columns)
                 raise InputError(f"{source.path}: no column {column!r} for --agreement-column.{known}")
-            faults = Faults(str(source.path), "Mend them, or name another --agreement-column.")
-            words = () if source.class_names else _words(instances.classes)
-            for where, record in source.read([column.partition(".")[0]]):
+            cells = []
+            for where, record in source.read([first]):
                 rows = at.get(f"{name}, {where}", at.get(f"{source.path.name}, {where}"))
-                try:
-                    if rows is not None:
-                        cell = optional(with_nested(record, [column]), column)
-                        found[rows] = _agreement(cell, column, words, _answers(instances, rows))
-                except RowError as fault:
-                    faults.add(where, fault)
-            faults.check()
-    return found
+                if rows is not None:
+                    value = optional(with_nested(record, [column]), column)
+                    cells.append(_Cell(where, rows, value, _answers(instances, rows)))
+            yield _Table(source.path, () if source.class_names else _words(instances.classes), cells)
 
 
 def agreement_in_verdicts(run: Path, verdicts: Path, instances: Instances) -> np.ndarray:
@@ -163,24 +203,23 @@ def _answers(instances: Instances, rows: Sequence[int]) -> list[tuple[str, ...]]
     return list(dict.fromkeys(instances.instances[row].options for row in rows))
 
 
-def _agreement(value: Any, column: str, words: Sequence[str], answers: Sequence[tuple[str, ...]]) -> float:
-    """That of one cell; `words` are the labels of the dataset where these are no numbers, `answers` what they name."""
+def _agreement(value: Any, column: str, words: Sequence[str], *, by_annotator: bool) -> float:
+    """That of one cell; `words` are the labels of the dataset where these are no numbers, else objects of numbers are
+    labels `by_annotator`, or counts."""
     if _is_blank(value):
         return float("nan")
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = as_list(value, column)
     if isinstance(value, list | tuple | dict):
-        given = [one for one in (value.values() if isinstance(value, dict) else value) if not _is_blank(one)]
-        are_numbers = bool(given) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in given)
-        if are_numbers and isinstance(value, dict) and (words or not _is_by_annotator(value, given, answers)):
+        given = _given(value)
+        if _are_numbers(given) and isinstance(value, dict) and (words or not by_annotator):
             return _share_of_commonest(given, column)
-        if are_numbers and words:
+        if _are_numbers(given) and words:
             raise RowError(
                 f"has a list of numbers under {column}, and labels are {', '.join(words)}: counts are read by label, "
                 f'as {{"{words[0]}": 2}}'
             )
-        votes = Counter(map(str, given))
-        return max(votes.values()) / votes.total() if votes.total() > 1 else float("nan")
+        return _share_of_votes(given)
     try:
         share = float(value)
     except (TypeError, ValueError):
@@ -190,19 +229,71 @@ def _agreement(value: Any, column: str, words: Sequence[str], answers: Sequence[
     return share
 
 
-def _is_by_annotator(cell: dict[str, Any], given: Sequence[float], answers: Sequence[tuple[str, ...]]) -> bool:
-    """Whether the numbers `given` in a cell are labels, under names of which one at least is none."""
-    are_labels = all(any(_is_label(one, texts) for texts in answers) for one in given)
-    return are_labels and not all(any(_is_label(name, texts) for texts in answers) for name in cell)
+def _given(value: Any) -> list[Any]:
+    """What a list or an object has that is not blank."""
+    return [one for one in (value.values() if isinstance(value, dict) else value) if not _is_blank(one)]
 
 
-def _is_label(value: Any, options: tuple[str, ...]) -> bool:
-    """Whether it may name one of the options or classes: by number from 0 or 1, by letter, or by its text."""
-    for base in (0, 1, AS_TEXT):
+def _are_numbers(given: Sequence[Any]) -> bool:
+    return bool(given) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in given)
+
+
+def _numbers(value: Any) -> list[float]:
+    """The numbers of an object that has no others; empty for anything else."""
+    given = _given(value) if isinstance(value, dict) else []
+    return given if _are_numbers(given) else []
+
+
+FEW = 10
+"""So many rows at least tell that numbers are counts by their sums."""
+
+
+def _are_by_annotator(cells: Sequence[_Cell]) -> bool | None:
+    """Whether the objects of numbers of a column are labels by annotator, and not how many gave each label; None where
+    both could be and it matters.
+
+    They are counts where some number is no label, where all names are labels, or where the numbers of every row, though
+    they are others, have one sum. They are labels where the numbers of some row are all 0, or names are so many that
+    they are none of labels.
+    """
+    are_labels = any(all(_is_label(n, cell, base) for cell in cells for n in _numbers(cell.value)) for base in _BASES)
+    if not are_labels or all(
+        any(_is_label(name, cell, base) for base in _BASES) for cell in cells for name in cell.value
+    ):
+        return False
+    n_labels = max(len(texts) for cell in cells for texts in cell.answers)
+    n_names = len({name for cell in cells for name in cell.value})
+    if n_names > 2 * n_labels:
+        return True
+    kinds = {tuple(sorted(filter(None, _numbers(cell.value)))) for cell in cells}
+    if len(cells) >= FEW and len(kinds - {()}) > 2 and len({sum(kind) for kind in kinds - {()}}) == 1:
+        return False
+    return True if () in kinds or not any(map(_differ, cells)) else None
+
+
+def _differ(cell: _Cell) -> bool:
+    """Whether the numbers of a cell say something else as labels than as counts."""
+    given = _numbers(cell.value)
+    return not np.array_equal(_share_of_votes(given), _share_of_commonest(given, ""), equal_nan=True)
+
+
+_BASES = (0, 1, AS_TEXT)
+"""From what numbers of labels may count, or that they are texts."""
+
+
+def _is_label(value: Any, cell: _Cell, base: int) -> bool:
+    """Whether it may name one of the options or classes: by number from `base`, by letter, or by its text."""
+    for options in cell.answers:
         with suppress(RowError):
             index_of(value, "label", options, what="options", base=base)
             return True
     return False
+
+
+def _share_of_votes(labels: Sequence[Any]) -> float:
+    """Of the commonest of them; NaN where one is all there is."""
+    votes = Counter(map(str, labels))
+    return max(votes.values()) / votes.total() if votes.total() > 1 else float("nan")
 
 
 def _share_of_commonest(counts: Sequence[float], column: str) -> float:

@@ -69,7 +69,9 @@ class PruneOptions(Options):
     """Sizes at which the curve is measured, beside the whole set."""
     agreement_column: str = ""
     """A column that says how far annotators agree: a number from 0 to 1; a list of their labels, two or more, nulls are
-    none, or an object of them by annotator; or, by label, how many gave it or what share: {"e": 98, "n": 2}."""
+    none, or an object of them by annotator; or, by label, how many gave it or what share: {"e": 98, "n": 2}. Where
+    labels are numbers too, the column tells: its objects of numbers are labels by annotator where all numbers can be
+    labels and the names are none, else counts. What could be either, and differs, is refused: give lists."""
     verdicts: Path | None = None
     """Verdicts of people on the endings of the only source, a run: verdicts.jsonl."""
     write: Path | None = None

@@ -27,6 +27,7 @@ from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.choosing import choice_of
 from swag_af.lm.estimate import _seconds_a_token, estimate
 from swag_af.lm.features import features
 from swag_af.lm.lstm import generator as generator_module
@@ -824,3 +825,14 @@ def test_folds_that_no_context_has_are_named_and_their_order_is_none(contexts_pa
     assert generate(replace(options, folds=(1, 0, 1))).identity == CandidatePool.open(options.out).identity
     with pytest.raises(InputError, match=r"--folds 97: .* has no contexts in them"):
         generate(replace(options, folds=(0, 97)))
+
+
+@pytest.mark.parametrize("shard", [None, "1/2"])
+def test_a_pool_begun_with_folds_as_they_were_typed_goes_on(contexts_path, lms, tmp_path, monkeypatch, shard):
+    """An earlier checkout wrote `--folds 1 0` so, and it was refused as another choice than 0 and 1."""
+    options = options_for(contexts_path, lms, tmp_path / "pool", folds=(1, 0), shard=shard)
+    with monkeypatch.context() as patch:
+        patch.setattr("swag_af.lm.verb.choice_of", lambda options: choice_of(options) | {"folds": list(options.folds)})
+        make_shards(options)
+    assert read_json(options.out / "manifest.json")["plan"]["folds"] == [1, 0]
+    assert len(generate(replace(options, shard=None))) > 0

@@ -8,8 +8,10 @@ import multiprocessing
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -594,19 +596,48 @@ def test_agreement_by_label_is_the_share_of_the_commonest(cell: Any, expected: f
 @pytest.mark.parametrize(
     ("cell", "expected"),
     [
-        *(
-            ({"ann1": 0, "ann2": 0, "ann3": 2}, 2 / 3),
-            ({"ann1": 0, "ann2": 0}, 1.0),
-            ({"ann1": 1, "ann2": None}, np.nan),
-        ),
+        *(({"ann1": 0, "ann2": 0}, 1.0), ({"ann1": 1, "ann2": None}, np.nan)),
         *(({"A": 2, "B": 1, "C": 0}, 2 / 3), ({"0": 2, "1": 1}, 2 / 3), ({"x": 5, "y": 15}, 0.75), ({"x": 0.9}, 1.0)),
     ],
 )
 def test_numbers_by_annotator_are_labels_and_not_counts(cell: Any, expected: float, tmp_path: Path) -> None:
-    """Three annotators of whom two chose option 0, and one option 2, agreed fully."""
     path = write(tmp_path / "data.jsonl", [row | {"said": cell} for row in records(5)])
     found = agreement_in_column([path], "said", read_instances([path]), format="auto")
     assert found.tolist() == pytest.approx([expected] * 5, nan_ok=True)
+
+
+TWO_ONE, TWO_TWO_ONE = {"e": 2, "n": 1}, {"e": 2, "n": 2, "c": 1}
+
+COLUMNS: dict[str, tuple[list[dict[str, int]], list[float]]] = {
+    "annotators, all of label 0 in a row": ([{"ann": 0, "bob": 0, "cid": 2}, {"ann": 0, "bob": 0}], [2 / 3, 1.0]),
+    "annotators, of other names in each row": ([{f"w{i}{k}": k // 2 for k in range(3)} for i in range(3)], [2 / 3] * 3),
+    "counts, of which one is no label": ([TWO_TWO_ONE, {"e": 4, "c": 1}], [0.4, 0.8]),
+    "counts, since labels count from 0 or from 1": ([TWO_ONE, {"e": 3, "n": 0}], [2 / 3, 1.0]),
+    "counts of one sum": ([TWO_ONE, {"e": 3}, {"e": 1, "n": 1, "c": 1}] * 4, [2 / 3, 1.0, 1 / 3] * 4),
+    "either": ([{"e": 1}, {"n": 1}], [np.nan] * 2),
+}
+
+
+@pytest.mark.parametrize(("cells", "expected"), COLUMNS.values(), ids=COLUMNS.keys())
+def test_what_objects_of_numbers_are_is_told_by_the_column(
+    cells: list[dict[str, int]], expected: list[float], tmp_path: Path
+) -> None:
+    """Counts of 2, 2 and 1 beside classes 0, 1 and 2 were three votes of which two agree, cell by cell."""
+    path = three_classes(tmp_path, cells)
+    found = agreement_in_column([path], "said", read_instances([path]), format="auto")
+    assert found[: len(cells)].tolist() == pytest.approx(expected, nan_ok=True)
+
+
+def test_objects_that_may_be_labels_or_counts_are_refused(tmp_path: Path) -> None:
+    path = three_classes(tmp_path, [{"e": 1}, TWO_TWO_ONE])
+    with pytest.raises(InputError, match=r"line 2 has .* under said: labels by annotator, or how many .* Give lists"):
+        agreement_in_column([path], "said", read_instances([path]), format="auto")
+
+
+def three_classes(folder: Path, cells: Sequence[object]) -> Path:
+    """Pairs with labels 0, 1 and 2, each with what a cell says of its annotators; two more of each label with none."""
+    rows = [{"id": str(i), "premise": f"p {i} word", "hypothesis": f"h {i} text", "label": i % 3} for i in range(18)]
+    return write(folder / "data.jsonl", [row | {"said": c} for row, c in zip_longest(rows, cells)])
 
 
 def test_numbers_by_the_text_of_an_option_are_counts(tmp_path: Path) -> None:
