@@ -51,7 +51,8 @@ def tell(text: str, *, is_error: bool = False, end: str = "\n") -> None:
 def folded_for(stream: TextIO, text: str) -> str:
     """`text` with prose broken between words where a terminal would break it within them; anywhere else as it is.
 
-    Rows of tables stay, and commands, in backticks or from `swag-af` to the end of a line, are not broken.
+    Rows of tables, in Markdown too, and lines of JSON stay, and commands, in backticks or from `swag-af` to the end of
+    a line, are not broken.
     """
     width = _columns(stream)
     return "\n".join(_folded(line, width) for line in text.split("\n")) if width else text
@@ -66,7 +67,8 @@ def _columns(stream: TextIO) -> int:
     return 0
 
 
-_IS_ROW = re.compile(r"\s*\S.*\S {2,}\S")
+_IS_ROW = re.compile(r"\s*\S.*\S {2,}\S|\s*[|{\[]")
+"""A row of a table, or a line of JSON."""
 _WHOLE = re.compile(r"`[^`]*`|\bswag-af (?!-).*")
 _KEPT = "\x00"
 """Stands for a blank that no line ends at; `visible` leaves none in a text."""

@@ -79,8 +79,9 @@ def filter_pool(
 
 
 def check_filtering(pool: CandidatePool, filter: str | Filter | Phases, options: AFOptions) -> None:
-    """Raise InputError for whatever `filter_pool` would refuse of these before any work."""
-    _rules(pool, _phases(filter, options), options)
+    """Raise InputError for whatever `filter_pool` would refuse of these before any work, but for what `prepare` finds
+    in the filters."""
+    _rules_of(pool, _phases(filter, options), options)
 
 
 def _check_types(pool: object, options: object, workers: object, after_iteration: object, is_enough: object) -> None:
@@ -166,15 +167,22 @@ def name_apart(made: Mapping[str, Filter]) -> None:
 
 
 def _rules(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "Rules":
-    """What every iteration needs, after all checks that can be made before any work."""
-    from swag_af.af.turns import Rules
+    """What every iteration needs, after all checks that can be made before any work; the filters are made ready."""
     from swag_af.filters.prepare import prepare
+
+    rules = _rules_of(pool, phases, options)
+    prepare({name: one for name, one, _ in phases}.values(), pool)
+    return rules
+
+
+def _rules_of(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "Rules":
+    """The same, after checks of splits and numbers alone."""
+    from swag_af.af.turns import Rules
 
     _check_reads_candidates(phases)
     rules = Rules.of(pool, [one for _, one, n in phases for _ in range(n)], options)
     check_enough(pool.counts, 1 + options.n_negatives, rules.flagged)
     check_split(rules.groups, rules.n_test, options.test_share)
-    prepare({name: one for name, one, _ in phases}.values(), pool)
     if options.goes_on:
         check_lasting([one for _, one, _ in phases])
     if options.splits != "fresh":

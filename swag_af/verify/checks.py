@@ -69,12 +69,14 @@ def passes(question: QualificationQuestion, ratings: Sequence[str], best: int, s
     """Whether an answer shows attention.
 
     It does unless an ending known to be unlikely or gibberish is called likely, one known to be likely is called
-    gibberish, most of those known to be whole are, or the best or the second best is a wrong one. Unlikely and
-    gibberish are told apart by taste.
+    gibberish, the first of those known to be whole and most of them are, or the best or the second best is a wrong one.
+    The first is gold where the check was drawn: negatives may read so badly that honest people call them gibberish.
+    Unlikely and gibberish are told apart by taste.
     """
     wrong = {"likely": "gibberish", "unlikely": "likely", "gibberish": "likely"}
     is_wrong = any(known and given == wrong[known] for given, known in zip(ratings, question.ratings, strict=True))
-    is_wrong |= 2 * n_whole_refused(question, ratings) > len(question.whole)
+    refuses_first = any(ratings[place] == "gibberish" for place in question.whole[:1])
+    is_wrong |= refuses_first and 2 * n_whole_refused(question, ratings) > len(question.whole)
     return not is_wrong and best in question.best and (not question.second or second in question.second)
 
 

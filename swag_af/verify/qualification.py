@@ -55,7 +55,7 @@ class QualificationQuestion:
     second: tuple[int, ...] = ()
     """Places that are correct for the second best; empty when any is."""
     whole: tuple[int, ...] = ()
-    """Places of endings that are no gibberish, likely or not."""
+    """Places of endings that are no gibberish, likely or not; gold first where the question was drawn."""
     golds: tuple[int, ...] = field(default=(), compare=False)
     """Other rows whose golds are among the endings, where the question was drawn."""
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from conftest import FeatureFilter, HashFilter
 
-from swag_af.af.loop import filter_pool
+from swag_af.af.loop import check_filtering, filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.summary import took_part
+from swag_af.cli.filtering import run_filter
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.pool import CandidatePool
@@ -179,3 +180,22 @@ class Clipped(HashFilter):
 def test_a_setting_that_is_infinite_makes_a_run_that_opens(pool, tmp_path):
     filter_pool(pool, Clipped(), AFOptions(iterations=1, n_negatives=3), out=tmp_path / "run")
     assert open_run(tmp_path / "run").n_finished == 1
+
+
+class Looked(HashFilter):
+    """Counts how often it is asked whether it can work."""
+
+    n_checks = 0
+
+    def check(self) -> None:
+        Looked.n_checks += 1
+
+
+def test_the_verb_makes_filters_ready_no_more_often_than_needed(pool_folder: Path, tmp_path: Path) -> None:
+    """A third time, which loads the configuration of a model, was for checks of numbers and splits."""
+    options = AFOptions(n_negatives=3)
+    run_filter(FilterOptions(pool_folder, tmp_path / "run", f"{__name__}:Looked:1", audit="none", af=options))
+    assert Looked.n_checks == 2
+    with pytest.raises(SwagAfError, match="no row has 900 negatives"):
+        check_filtering(CandidatePool.open(pool_folder), Looked(), AFOptions(n_negatives=900))
+    assert Looked.n_checks == 2

@@ -1,6 +1,7 @@
 """Claims about text for terminals: what they obey is written out, all else stays."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -75,6 +76,14 @@ def test_rows_of_tables_and_commands_are_not_broken() -> None:
         assert folded_for(stream, ROW) == ROW
         assert folded_for(stream, f"Written to run. Next: {command}").split("\n") == ["Written to run. Next:", command]
         assert "`swag-af verify serve --help`" in folded_for(stream, "Read what `swag-af verify serve --help` says.")
+
+
+@pytest.mark.parametrize("kind", ["json", "markdown"])
+def test_what_machines_read_is_not_broken_on_a_terminal(kind: str) -> None:
+    """The JSON of `probe-endpoint --json` was none where a text in it was parted."""
+    line = json.dumps({"url": "http://here", "said": PROSE}) if kind == "json" else f"| a | {PROSE} | b |"
+    with Terminal(30) as stream:
+        assert folded_for(stream, line) == line
 
 
 def test_a_word_longer_than_the_terminal_is_not_broken() -> None:

@@ -166,6 +166,21 @@ def test_scores_before_a_fit_are_refused(model: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        *(({"size": one}, f"size={one!r}, at least 1, a whole number") for one in ("a", 8.0, True, None)),
+        *(({"learning_rate": one}, f"learning_rate={one}, above 0") for one in (float("nan"), float("inf"), 0)),
+        *(({name: "a"}, f"{name}='a', ") for name in ("weight_decay", "dropout", "held_out", "patience")),
+    ],
+)
+def test_settings_of_an_encoder_that_are_no_such_numbers_are_told(given: dict[str, Any], said: str) -> None:
+    """A text was a ValueError, and NaN was fitted with."""
+    with pytest.raises(InputError, match=re.escape(f"relevance encoder: {said}")):
+        DualEncoder(**given).check()
+    DualEncoder(size=np.int64(4), dropout=0, weight_decay=0).check()
+
+
+@pytest.mark.parametrize(
     ("relevance", "similarity", "said"),
     [
         *((f"tfidf[pairs_per_query={n}]", "lexical", f"pairs_per_query={n}, at least 2") for n in (0, 1)),

@@ -329,12 +329,17 @@ def test_an_answer_shows_attention_or_not(ratings: str, best: int, second: int, 
 
 
 @pytest.mark.parametrize(
-    ("ratings", "passed"), [("llgguu", True), ("gglguu", False), ("gggggg", False), ("uuuggg", True), ("lguugg", True)]
+    ("ratings", "passed"),
+    [
+        *(("llgguu", True), ("gglguu", False), ("gggggg", False), ("uuuggg", True), ("lguugg", True)),
+        *(("uggguu", True), ("lggggg", True), ("gglluu", True)),
+    ],
 )
-def test_a_drawn_check_in_which_most_whole_endings_are_called_gibberish_is_failed(
+def test_a_drawn_check_in_which_gold_and_most_whole_endings_are_called_gibberish_is_failed(
     run: Run, ratings: str, passed: bool
 ) -> None:
-    """Four that are whole, then the two whose words are shuffled; who called all six gibberish passed."""
+    """Gold, three negatives that are whole, then the two whose words are shuffled; who called all six gibberish passed,
+    and then who called three negatives so that read badly failed."""
     question = next(iter(draw_checks(run, range(LARGE), "one", assignment=run.assignment(), seed=0).values()))
     assert len(question.whole) == 4
     order = (*question.whole, *(i for i in range(6) if i not in question.whole))
