@@ -6,12 +6,10 @@ weights that are learned for each word, and passed through a layer of each side'
 Letters: `V` words, `D` numbers a vector, `t` texts, `w` words in all of them.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
@@ -78,7 +76,8 @@ class DualEncoder:
     def _has(self, name: str, least: int) -> bool:
         """Whether a setting is a whole number, not below `least`."""
         value = getattr(self, name)
-        return isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= LARGEST_SIZE
+        is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return is_whole and least <= value <= LARGEST_SIZE
 
     def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
         """As `Relevance` says. Raises InputError for fewer than 20 queries."""
@@ -143,8 +142,13 @@ class DualEncoder:
 
 def _finite(value: object) -> float:
     """A number as it is; NaN, which is in no range, in place of infinity and of anything else."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    return float(value) if is_number else float("nan")
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return float("nan")
+    try:
+        number = float(value)
+    except OverflowError:
+        return float("nan")
+    return number if np.isfinite(number) else float("nan")
 
 
 def _vocabulary(texts: Sequence[str], min_count: int) -> dict[str, int]:
