@@ -1004,9 +1004,9 @@ def test_classes_are_numbers_in_order_or_names_and_no_majority_is_left_out(tmp_p
 
 def test_classes_that_are_one_number_have_one_order_whichever_row_comes_first(tmp_path: Path) -> None:
     """The numbers of the classes depended on it."""
-    rows = [PAIR | {"label": label} for label in ("1", "1.0", "0", "0.0")]
+    rows = [PAIR | {"label": label} for label in ("1", "01", "2.5", "2.50")]
     classes = [read(tmp_path, order).classes for order in (rows, rows[::-1])]
-    assert classes == [("0", "0.0", "1", "1.0")] * 2
+    assert classes == [("01", "1", "2.5", "2.50")] * 2
 
 
 def test_names_of_classes_that_datasets_recorded_are_used(tmp_path: Path) -> None:
