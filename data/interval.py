@@ -99,10 +99,10 @@ def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray,
     The mean difference, and around it t standard errors with whole videos drawn, or with single contexts drawn where
     that is more, as in `interval`. If all differences equal d, that width would be 0; but although none of n groups
     differs, a share of up to t² / (n + t²) of all groups may (Wilson's bound for none observed), at the extreme by -1
-    or 1: from d - share (1 + d) to d + share (1 - d). A single video gives the interval from -1 to 1. The groups are
-    numbered from 0, without gaps. `times`: how many times the variance is to be taken (`CROSS_VALIDATED`).
+    or 1: from d - share (1 + d) to d + share (1 - d). A single video gives the interval from -1 to 1. `times`: how many
+    times the variance is to be taken (`CROSS_VALIDATED`).
     """
-    differences = after - before  # (N,)
+    differences, groups = after - before, np.unique(groups, return_inverse=True)[1]  # (N,), (N,)
     n, mean = len(differences), float(differences.mean())
     if int(groups.max()) < 1:
         return Difference(mean, -1.0, 1.0)

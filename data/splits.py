@@ -37,6 +37,11 @@ def numbered(texts: Sequence[str]) -> np.ndarray:
     return np.array([numbers[text] for text in texts], np.int64)
 
 
+def renumbered(groups: np.ndarray) -> np.ndarray:
+    """(n,) the same `groups` (n,) in the same order, numbered from 0 without a gap."""
+    return np.unique(groups, return_inverse=True)[1]
+
+
 @dataclass(frozen=True)
 class Joined:
     """Groups that were joined where their rows share a text."""
@@ -216,4 +221,4 @@ def _connected(groups: np.ndarray, group: np.ndarray, text: np.ndarray) -> np.nd
     label = connected_components(edges, directed=False)[1][:n_groups]
     smallest = np.full(size, n_groups)
     np.minimum.at(smallest, label, np.arange(n_groups))
-    return np.unique(smallest[label], return_inverse=True)[1][groups]
+    return renumbered(smallest[label])[groups]

@@ -19,6 +19,7 @@ from swag_af.data.splits import (
     join_pairs,
     named_groups,
     numbered,
+    renumbered,
     rows_apart,
 )
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
@@ -53,6 +54,10 @@ class Groups:
         """How many groups there are."""
         return int(self.numbers.max()) + 1
 
+    def take(self, rows: np.ndarray) -> "Groups":
+        """The groups of `rows` (n,) alone, numbered anew."""
+        return Groups(renumbered(self.numbers[rows]), self.said)
+
 
 def group(instances: Instances) -> Groups:
     """The groups of `by_name_or_text`, joined where questions share an option, if many are right here and wrong there.
@@ -60,7 +65,7 @@ def group(instances: Instances) -> Groups:
     As after Adversarial Matching. Groups stay as they are where few are, or one would be too large (`Recycled.joined`).
     """
     made = by_name_or_text(instances)
-    joined = _numbered(recycled(instances).joined(made.numbers))
+    joined = renumbered(recycled(instances).joined(made.numbers))
     n = len(np.unique(joined))
     if n == made.n:
         return made
@@ -92,7 +97,7 @@ def by_name_or_text(instances: Instances) -> Groups:
     if all(names):
         n = len(np.unique(named))
         kept = ", contrast sets kept together" if n < len(np.unique(by_name)) else ""
-        return Groups(_numbered(named), f"{several(n, 'group')}, named by the dataset{kept}")
+        return Groups(renumbered(named), f"{several(n, 'group')}, named by the dataset{kept}")
     free = np.flatnonzero([not name for name in names])
     rows = [given[row] for row in free.tolist()]
     by_context = _together(named, free, [_first_text(one) for one in rows], shingle_sets)
@@ -106,7 +111,7 @@ def by_name_or_text(instances: Instances) -> Groups:
     copies = join_by_text(by_story.groups, free, _copies(rows), most=MOST_COPIES)
     shared = {"share their options, or nearly": by_options.n, how: len(np.unique(by_story.groups))}
     said = _said(by_context, by_options, shared, copies, _named(len(names) - len(free), only))
-    return Groups(_numbered(copies.groups), said)
+    return Groups(renumbered(copies.groups), said)
 
 
 def _with_contrast_sets(groups: np.ndarray, instances: Instances) -> np.ndarray:
@@ -275,8 +280,3 @@ def folds_of(instances: Instances, groups: Groups, n_folds: int, *, seed: int) -
     np.minimum.at(first, groups.numbers, rank)  # (groups,) the rank of a group's first row
     in_order = first.argsort().argsort()[groups.numbers]
     return deal(in_order, min(n_folds, groups.n), rng=np.random.default_rng((seed, *b"folds")))
-
-
-def _numbered(groups: np.ndarray) -> np.ndarray:
-    numbers: np.ndarray = np.unique(groups, return_inverse=True)[1]
-    return numbers

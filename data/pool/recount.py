@@ -9,6 +9,7 @@ import numpy as np
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.rows import Block, Row, fill_blocks, must_be_kept
 from swag_af.data.pool.sharing import RowKeys, sharing
+from swag_af.data.splits import renumbered
 from swag_af.data.text.lengths import LengthHits
 from swag_af.data.text.surface import SurfaceCounts
 
@@ -27,6 +28,6 @@ def recounted(pool: CandidatePool, rows: np.ndarray) -> dict[str, Any]:
 
     blocks: list[Block] = []
     deque(fill_blocks(keys.noted(kept()), {}, blocks.append, lengths), maxlen=0)
-    shared = sharing(keys, blocks, np.unique(pool.groups[rows], return_inverse=True)[1])
+    shared = sharing(keys, blocks, renumbered(pool.groups[rows]))
     found = {"shared_texts": shared.counts, "surface": [*surface.records(), *lengths.records(shared.groups)]}
     return {name: one for name, one in found.items() if name in pool.manifest}

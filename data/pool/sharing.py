@@ -19,7 +19,7 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.percent import in_percent
 from swag_af.data.pool.rows import Block, Row
-from swag_af.data.splits import Joined, a_story, counted, join_by_text
+from swag_af.data.splits import Joined, a_story, counted, join_by_text, renumbered
 from swag_af.data.text.wording import option_key, sentence_keys
 
 
@@ -77,7 +77,7 @@ def sharing(keys: RowKeys, blocks: Iterable[Block], given: np.ndarray | None = N
     videos, sentences, counts = (
         np.frombuffer(column, np.int64) for column in (keys.videos, keys.sentences, keys.n_sentences)
     )
-    groups = np.unique(videos, return_inverse=True)[1]  # (N,)
+    groups = renumbered(videos)
     by_sentence = joined(groups, np.repeat(np.arange(len(groups)), counts), sentences)
     golds, repeats = np.frombuffer(keys.golds, np.int64), _Repeats()
     rows, texts, n_recycled = _recycled(golds, repeats.noted(blocks))

@@ -480,7 +480,6 @@ def _paired(before: Audit, after: Audit, rows: np.ndarray) -> dict[str, Differen
         if probe.name in old:
             pairs = _scored(old[probe.name], probe, rows)
             if len(pairs) > 1:
-                numbers = np.unique(groups[pairs[:, 0]], return_inverse=True)[1]
                 chances = chance_of(old[probe.name], before.instances), chance_of(probe, after.instances)
                 if round(float(chances[0].mean()), 6) == round(float(chances[1].mean()), 6):
                     chances = np.zeros(len(chances[0])), np.zeros(len(chances[1]))
@@ -489,7 +488,7 @@ def _paired(before: Audit, after: Audit, rows: np.ndarray) -> dict[str, Differen
                     _of(probe, probe.hits - chances[1], pairs[:, 1]),
                 )
                 times = 1.0 if probe.folds == "split" else CROSS_VALIDATED
-                found[probe.name] = paired_difference(*hits, numbers, times=times)
+                found[probe.name] = paired_difference(*hits, groups[pairs[:, 0]], times=times)
     return found
 
 

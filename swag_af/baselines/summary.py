@@ -22,6 +22,7 @@ from swag_af.baselines.published import INPUTS as PAPER_INPUTS
 from swag_af.baselines.published import published_figure, published_row
 from swag_af.data.errors import FormatError
 from swag_af.data.interval import DIGITS, paired_difference, rounded_mean
+from swag_af.data.splits import renumbered
 
 FULLEST = "fullest"
 
@@ -93,9 +94,7 @@ class Summary:
 
     def groups(self, part: Part) -> np.ndarray:
         """(n,) the groups of the rows of `part`, numbered from 0."""
-        numbers = self.bench.sorted.groups[self.bench.parts.scored[part]]
-        renumbered: np.ndarray = np.unique(numbers, return_inverse=True)[1]
-        return renumbered
+        return renumbered(self.bench.sorted.groups[self.bench.parts.scored[part]])
 
     def figures(self) -> Iterator[Figure]:
         """Of every line and part."""

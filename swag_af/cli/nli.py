@@ -30,7 +30,7 @@ def model_lines(model: NLIModel) -> list[str]:
     ]:
         if chosen.any():
             hits = (labels == said)[chosen].astype(float)
-            low, high = interval(hits, np.unique(groups[chosen], return_inverse=True)[1])
+            low, high = interval(hits, groups[chosen])
             rows.append((name, f"{len(hits):,}", f"{hits.mean():.3f}", f"{low:.3f} to {high:.3f}"))
     best, doubt = int(np.argmin(manifest.losses)), doubt_of(model)
     return [

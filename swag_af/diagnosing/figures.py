@@ -57,7 +57,7 @@ def share_of(part: np.ndarray, whole: np.ndarray, groups: np.ndarray) -> Figure 
 
 def fall_of(before: np.ndarray, after: np.ndarray, groups: np.ndarray) -> Figure:
     """How much lower the mean of `after` (n,) is than that of `before` (n,) of the same contexts, paired."""
-    found = paired_difference(after, before, renumbered(groups))
+    found = paired_difference(after, before, groups)
     return figure_of(found.mean, found.low, found.high)
 
 
@@ -65,8 +65,3 @@ def blocks(n: int, n_candidates: int, *, at_once: int) -> list[slice]:
     """`n` rows of so many candidates in parts, in order, each of `at_once` candidates at most, or of one row."""
     rows = max(1, at_once // n_candidates)
     return [slice(begin, begin + rows) for begin in range(0, n, rows)]
-
-
-def renumbered(groups: np.ndarray) -> np.ndarray:
-    """(n,) the same groups, numbered from 0 without gaps."""
-    return np.unique(groups, return_inverse=True)[1]

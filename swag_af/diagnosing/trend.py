@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.data.errors import several
-from swag_af.diagnosing.figures import Figure, fall_of, figure_of, renumbered
+from swag_af.data.splits import renumbered
+from swag_af.diagnosing.figures import Figure, fall_of, figure_of
 from swag_af.diagnosing.growth import Hits
 
 LEAST_SIZES, LEAST_GROUPS, N_SAMPLES = 4, 20, 1000

@@ -30,7 +30,7 @@ from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run, open_run
-from swag_af.data.splits import numbered
+from swag_af.data.splits import numbered, renumbered
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import opinions_of
 from swag_af.matching.cautions import cautions_of_plan
@@ -232,8 +232,7 @@ def _by_fold(stage: Stage) -> Groups:
 
 
 def _accuracy(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> Accuracy:
-    numbers = np.unique(groups, return_inverse=True)[1]
-    low, high = interval(hits, numbers, times=times)
+    low, high = interval(hits, groups, times=times)
     return Accuracy(float(hits.mean()), low, high, len(hits))
 
 
@@ -242,7 +241,7 @@ def _write_people(stages: Mapping[float, Stage], options: MatchOptions, identity
     some = next(iter(stages.values()))
     drawn, weights = _drawn(some.items, options)
     wrong = [stages[float(weight)].wrong[row] for row, weight in zip(drawn.tolist(), weights, strict=True)]
-    plan = replace(some.plan, folds=np.unique(some.plan.folds[drawn], return_inverse=True)[1])
+    plan = replace(some.plan, folds=renumbered(some.plan.folds[drawn]))
     shown = replace(some, items=_in_this_order(some.items, drawn), plan=plan, wrong=wrong)
     said = [f"Questions matched at {len(stages)} values of lambda, mixed: a sample for people to answer."]
     save_run(shown, options.matching, said, options.out / "people")

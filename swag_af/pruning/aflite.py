@@ -18,7 +18,7 @@ import numpy as np
 from swag_af.auditing.probes.models import ByEntry, answers_of, with_unseen
 from swag_af.auditing.ranking import hits
 from swag_af.data.instances.instances import Instances
-from swag_af.data.splits import hold_out
+from swag_af.data.splits import hold_out, renumbered
 
 
 class Linear:
@@ -70,7 +70,7 @@ class AFLite:
         """
         right, n_held = np.zeros((2, len(self.instances)))
         scorer = ByEntry(self.instances.texts, Linear(self.features))
-        groups = np.unique(self.groups[rows], return_inverse=True)[1]
+        groups = renumbered(self.groups[rows])
         for rng in np.random.default_rng((self.seed, round, *b"aflite")).spawn(self.n_partitions):
             train, held = hold_out(groups, len(rows) - self.n_train, rng=rng)
             if len(train):

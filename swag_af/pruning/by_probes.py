@@ -36,7 +36,7 @@ class ByProbes:
         Depends on seed and round, and on nothing that happened before. Raises InputError where no probe can be made.
         """
         left = self.instances.take(rows)
-        groups = Groups(np.unique(self.groups[rows], return_inverse=True)[1], "of what is left")
+        groups = Groups(self.groups, "of what is left").take(rows)
         seed = int(np.random.SeedSequence((self.seed, round, *b"probes")).generate_state(1)[0])
         made = probes(left, groups, inputs=self.inputs, models=self.models, n_folds=self.n_folds, seeds=(seed,))
         tiers = tiers_of(made.found, left)

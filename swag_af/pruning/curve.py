@@ -78,7 +78,7 @@ class Curve:
         return parse_record(read_json(path), list[Point], path, "Delete the file.")
 
     def _measured(self, rows: np.ndarray, of: Literal["pruned", "random"], draw: int) -> list[Point]:
-        part, groups = self.instances.take(rows), taken(self.groups, rows)
+        part, groups = self.instances.take(rows), self.groups.take(rows)
         made = probes(
             part, groups, inputs=self.inputs, models=self.models, n_folds=self.n_folds, seeds=(self.seed,)
         ).found
@@ -96,8 +96,3 @@ def sets_at(rounds: list[Round], n: int, n_points: int) -> list[np.ndarray]:
     numbers = np.unique(np.linspace(0, len(rounds), n_points + 1).round().astype(int))
     sets = {len(left): left for number in numbers.tolist() for left in [left_after(rounds, n, number)]}
     return [sets[size] for size in sorted(sets, reverse=True)]
-
-
-def taken(groups: Groups, rows: np.ndarray) -> Groups:
-    """The groups of `rows` (r,), numbered anew."""
-    return Groups(np.unique(groups.numbers[rows], return_inverse=True)[1], groups.said)

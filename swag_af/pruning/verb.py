@@ -53,7 +53,7 @@ from swag_af.pruning.agreement import (
 )
 from swag_af.pruning.artifacts import made_lines, parted_by, told_by, took_part, without_hasty
 from swag_af.pruning.by_probes import ByProbes, main_inputs
-from swag_af.pruning.curve import Curve, Point, sets_at, taken
+from swag_af.pruning.curve import Curve, Point, sets_at
 from swag_af.pruning.features import REPRESENTATIONS, features_of
 from swag_af.pruning.folder import (
     ABOUT,
@@ -307,7 +307,7 @@ class _Work:
 
         def audited(part: Instances) -> Audit:
             rows = np.array([row_of[one.id] for one in part.instances])
-            return audit(part, checks, groups=taken(self.groups, rows))
+            return audit(part, checks, groups=self.groups.take(rows))
 
         with progress("audit", 2 + self.options.draws, "sets") as advance:
             before = audited(self.instances)

@@ -47,7 +47,7 @@ def before_and_after(
     """
     row_of = {one.id: row for row, one in enumerate(before.instances)}
     rows = np.array([row_of[one.id] for one in after.instances])
-    kept = Groups(np.unique(groups.numbers[rows], return_inverse=True)[1], groups.said)
+    kept = groups.take(rows)
     found, left_out = [], []
     with progress("audit", 2 * len(models), "audits") as advance:
         for model in models:

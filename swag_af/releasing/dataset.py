@@ -10,7 +10,7 @@ from swag_af.data.brief import brief
 from swag_af.data.captions.context_set import NearJoined, join_near_duplicates
 from swag_af.data.errors import ExhaustedError, InputError, several
 from swag_af.data.run import Run
-from swag_af.data.splits import fill_shares
+from swag_af.data.splits import fill_shares, renumbered
 from swag_af.data.text.linked import Links, links_of, unlinked
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import Opinions, opinions_of
@@ -179,7 +179,7 @@ def _found(
 def _groups(run: Run, found: Found, options: ReleaseOptions) -> NearJoined:
     """Groups of what is `found` that must share a split: those of the pool, joined by near-duplicates."""
     rows = np.array([example.row for example, _ in found], dtype=np.int64)
-    _, of_pool = np.unique(run.pool.groups[rows], return_inverse=True)
+    of_pool = renumbered(run.pool.groups[rows])
     return join_near_duplicates(of_pool, [run.pool.contexts[row] for row in rows], options.near_duplicates)
 
 
@@ -201,7 +201,7 @@ def _unlinked(links: Links, split_of_row: dict[int, str], n: int, options: Relea
 def _without(rows: set[int], found: Found, groups: np.ndarray) -> tuple[Found, np.ndarray]:
     """What is `found` but for these rows, and its groups (found,), numbered from 0 anew."""
     kept = [i for i, (example, _) in enumerate(found) if example.row not in rows]
-    return [found[i] for i in kept], np.unique(groups[kept], return_inverse=True)[1]
+    return [found[i] for i in kept], renumbered(groups[kept])
 
 
 def _questions(

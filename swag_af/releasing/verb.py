@@ -26,6 +26,7 @@ from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
 from swag_af.data.progress import Advance, progress
 from swag_af.data.replacing import check_output, replacing
 from swag_af.data.run import open_run
+from swag_af.data.splits import renumbered
 from swag_af.filters.registry import parse_names
 from swag_af.releasing.card import dataset_card
 from swag_af.releasing.card_style import style_in_short
@@ -99,7 +100,7 @@ def _with_style(dataset: Dataset, names: Sequence[str], advance: Advance) -> Dat
     style = measure_style(dataset.run, dataset.questions, groups, names, seed=seed, advance=advance)
     if why is not None:
         group_of = dict(zip((question.id for question in dataset.questions), dataset.groups, strict=True))
-        theirs = np.unique([group_of[question.id] for question in why.questions], return_inverse=True)[1]
+        theirs = renumbered(np.array([group_of[question.id] for question in why.questions]))
         of_why = measure_style(why.run, why.questions, theirs, names, seed=seed, advance=advance)
         why = replace(why, style=of_why)
     return replace(dataset, style=style, rationales=why)

@@ -24,7 +24,7 @@ from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import difference_of_means, interval, paired_difference, ratio_interval
-from swag_af.data.splits import join_pairs
+from swag_af.data.splits import join_pairs, renumbered
 from swag_af.scoring.chance import Chance, chance_of, drawn_answers
 from swag_af.scoring.reading.predictions import Predictions
 
@@ -73,7 +73,7 @@ def clusters_of(instances: Instances) -> Groups:
     for names in (_names(instances, "contrast_set"), _names(instances, "question")):
         pairs = [(rows[0], row) for rows in members(names).values() for row in rows[1:]]
         joined = join_pairs(joined, np.array(pairs, np.int64).reshape(-1, 2))
-    numbers = np.unique(joined, return_inverse=True)[1]
+    numbers = renumbered(joined)
     if int(numbers.max()) + 1 == groups.n:
         return groups
     n = several(int(numbers.max()) + 1, "group that keeps", "groups that keep")
@@ -93,7 +93,7 @@ def share(
     name: str, right: np.ndarray, groups: np.ndarray, chance: Chance, *, of: str = "instances", part: str = ""
 ) -> Figure:
     """The mean of `right` (n,) over things that cluster in `groups` (n,), which guesses get to `chance` (n,)."""
-    low, high = interval(right, np.unique(groups, return_inverse=True)[1])
+    low, high = interval(right, groups)
     usual = float(chance.usual.mean())
     drawn = None if chance.by_shares is None else float(chance.by_shares.mean())
     made = Figure(name, float(right.mean()), low, high, len(right), of, usual, part, chance_by_shares=drawn)
@@ -104,7 +104,7 @@ def difference(
     name: str, before: np.ndarray, after: np.ndarray, groups: np.ndarray, *, of: str = "instances", part: str = ""
 ) -> Figure:
     """How much more of `after` (n,) is right than of `before` (n,), paired."""
-    found = paired_difference(before, after, np.unique(groups, return_inverse=True)[1])
+    found = paired_difference(before, after, groups)
     return rounded(Figure(name, found.mean, found.low, found.high, len(before), of, None, part, "difference"))
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.interval import t_quantile, wilson
+from swag_af.data.splits import renumbered
 from swag_af.judging.reliability import fleiss
 from swag_af.scoring.figures import DIGITS, FEWEST_GROUPS, Figure, rounded, share
 from swag_af.scoring.reading.judgements import Judgements
@@ -209,7 +210,7 @@ def _kappas(sums: np.ndarray) -> np.ndarray:
 def _resampled(sums: np.ndarray, groups: np.ndarray, seed: int) -> tuple[float | None, float | None]:
     """The 95 % interval with whole groups drawn; none of fewer than `FEWEST_GROUPS`, or where a resample has one label
     alone."""
-    number = np.unique(groups, return_inverse=True)[1]
+    number = renumbered(groups)
     table = np.stack([np.bincount(number, column) for column in sums.T], axis=1)  # (groups, 2 + C)
     alike, n_alike = np.unique(np.round(table, DIGITS), axis=0, return_counts=True)
     drawn = np.random.default_rng((seed, *b"kappa")).multinomial(

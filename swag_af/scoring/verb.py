@@ -78,9 +78,8 @@ class Scoring:
     @cached_property
     def groups(self) -> Groups:
         """What intervals are computed over."""
-        numbers = np.unique(self._clusters.numbers[self.rows], return_inverse=True)[1]
-        n, said = int(numbers.max()) + 1, self._clusters.said
-        return Groups(numbers, said if self.scored is self.instances else f"{n:,} of {said}")
+        taken = self._clusters.take(self.rows)
+        return taken if self.scored is self.instances else replace(taken, said=f"{taken.n:,} of {taken.said}")
 
     @cached_property
     def cells(self) -> Cells:

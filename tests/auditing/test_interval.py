@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from swag_af.auditing.probes.probe import probe
+from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.interval import (
     CROSS_VALIDATED,
@@ -224,6 +225,14 @@ def test_videos_that_all_balance_within_themselves_are_no_certainty() -> None:
 def test_a_difference_stays_between_minus_one_and_one() -> None:
     found = paired_difference(np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0]), np.arange(3))
     assert (found.low, found.high) == (-1, 1)
+
+
+def test_numbers_of_groups_may_have_gaps() -> None:
+    before, after, groups = np.tile([0.0, 1.0, 1.0], 8), np.tile([1.0, 1.0, 0.0], 8), np.arange(24) // 2
+    assert paired_difference(before, after, 7 * groups + 3) == paired_difference(before, after, groups)
+    assert paired_difference(before, after, np.full(24, 3)).low == -1.0
+    taken = Groups(groups, "of two").take(np.array([9, 4, 5, 23]))
+    assert (taken.numbers.tolist(), taken.n, taken.said) == ([1, 0, 0, 2], 3, "of two")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])

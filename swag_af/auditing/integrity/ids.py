@@ -12,6 +12,7 @@ from swag_af.auditing.integrity.shares import examples_of
 from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import interval, variance_over_groups
+from swag_af.data.splits import renumbered
 
 FEWEST = 20
 """Ids that must name an answer each, before it is asked whether it is theirs."""
@@ -36,8 +37,8 @@ def id_diagnostic(instances: Instances, groups: np.ndarray) -> Diagnostic:
             "AF516", "ids", "clear", 0.0, "share", said, chance=0.0, n=len(instances), n_groups=_n(groups)
         )
     best, answers = max(sure, key=lambda one: int(right[one[0]].sum()))
-    rows, numbers = np.flatnonzero(right[best]), np.unique(groups, return_inverse=True)[1]
-    low, high = interval(right[best].astype(float), numbers)
+    rows = np.flatnonzero(right[best])
+    low, high = interval(right[best].astype(float), groups)
     of = several(int((answers >= 0).sum()), "id")
     return Diagnostic(
         code="AF516",
@@ -96,7 +97,7 @@ def _is_told(answers: np.ndarray, instances: Instances, groups: np.ndarray, leve
     shares = np.bincount(instances.answers[rows], minlength=int(instances.n_answers.max())) / len(rows)
     chance = shares[answers[rows]]
     beyond = (answers[rows] == instances.answers[rows]) - chance
-    numbers = np.unique(groups[rows], return_inverse=True)[1]
+    numbers = renumbered(groups[rows])
     if numbers.max() < 1 or beyond.mean() < MATTERS:
         return False
     variance = max(

@@ -10,6 +10,7 @@ from swag_af.auditing.integrity.shares import examples_of
 from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import interval
+from swag_af.data.splits import renumbered
 
 ALPHA = 0.01
 """The greatest probability, over all positions together, that balanced labels are called unbalanced."""
@@ -63,7 +64,7 @@ def _positions(instances: Instances, groups: np.ndarray) -> list[_Position]:
     found = []
     for number in range(int(instances.n_answers.max())):
         rows = np.flatnonzero(instances.n_answers > number)
-        p, numbers = 1 / instances.n_answers[rows], _from_0(groups[rows])
+        p, numbers = 1 / instances.n_answers[rows], renumbered(groups[rows])
         never = float((np.bincount(numbers, np.log1p(-p)) / np.bincount(numbers)).sum()) if (p < 1).all() else -math.inf
         is_gold = (instances.answers[rows] == number).astype(float)
         n_gold, expected, deviation = int(is_gold.sum()), float(p.sum()), float((p * (1 - p)).sum()) ** 0.5
@@ -115,7 +116,7 @@ def _balance_of_positions(positions: list[_Position], instances: Instances, grou
     least = min(positions, key=lambda one: (one.z, one.number))
     sure = [one for one in positions if one.p * len(positions) < ALPHA]
     status: Status = "found" if any(abs(one.excess) >= MATTERS for one in sure) else "hint" if sure else "clear"
-    has, numbers = instances.answers[most.rows] == most.number, _from_0(groups[most.rows])
+    has, numbers = instances.answers[most.rows] == most.number, renumbered(groups[most.rows])
     low, high = interval(has.astype(float), numbers)
     expected = most.expected / len(most.rows)
     return Diagnostic(
@@ -148,7 +149,7 @@ def _balance_of_classes(instances: Instances, groups: np.ndarray) -> Diagnostic:
     n, n_classes = len(instances), len(instances.classes)
     counts = np.bincount(instances.answers, minlength=n_classes)
     largest = int(counts.argmax())
-    share, numbers = counts[largest] / n, _from_0(groups)
+    share, numbers = counts[largest] / n, renumbered(groups)
     low, high = interval((instances.answers == largest).astype(float), numbers, of=n_classes)
     unbalanced = low > 1 / n_classes and share - 1 / n_classes >= MATTERS
     each = ", ".join(f"{name} {100 * count / n:.1f} %" for name, count in zip(instances.classes, counts, strict=True))
@@ -200,8 +201,3 @@ def _classes_unused(instances: Instances) -> Diagnostic:
         chance=0.0,
         n=len(instances),
     )
-
-
-def _from_0(groups: np.ndarray) -> np.ndarray:
-    numbers: np.ndarray = np.unique(groups, return_inverse=True)[1]
-    return numbers

@@ -9,6 +9,7 @@ from swag_af.auditing.examples import without_bullet
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import interval
 from swag_af.data.percent import digits_apart, in_percent
+from swag_af.data.splits import renumbered
 
 N_EXAMPLES = 5
 LONGEST_SHOWN = 240
@@ -31,7 +32,7 @@ def of_share(
     empty `has` is a check with nothing to look at.
     """
     n, n_having = len(has), int(has.sum())
-    numbers = np.unique(groups, return_inverse=True)[1]
+    numbers = renumbered(groups)
     low, high = interval(has.astype(float), numbers) if n else (None, None)
     part = in_percent(n_having / n, digits_apart(0.0, n_having / n)) if n else ""
     return Diagnostic(

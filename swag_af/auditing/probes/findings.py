@@ -86,7 +86,7 @@ def _of_probe(one: Probe, seeds: Sequence[Probe], instances: Instances, groups: 
     """The diagnostic of `one`, the mean of the probes of several `seeds`."""
     known = INPUTS[instances.kind][one.input]
     chance = chance_of(one, instances)
-    numbers = np.unique(groups.numbers[one.rows], return_inverse=True)[1]
+    numbers = groups.take(one.rows).numbers
     code = SPLIT if one.folds == "split" else CODES[one.input]
     times = 1.0 if one.folds == "split" else CROSS_VALIDATED  # nothing that a split is scored by learned from it
     found = of_accuracy(code, one.name, one.hits, chance, numbers, said="", times=times)

@@ -239,7 +239,7 @@ def _with_balanced(
 ) -> Diagnostic:
     """The diagnostic `plain` of a feature, with what the rule `tried`, of equal classes, finds above chance."""
     assert tried.weights is not None
-    one = weighed(tried.hits, instances.answers, tried.weights, _numbers(tried, groups))
+    one = weighed(tried.hits, instances.answers, tried.weights, groups.take(tried.rows).numbers)
     is_luck = q >= LEVEL or one.value <= one.chance
     one = replace(one, status="clear" if is_luck else "found" if one.status == "found" else "hint")
     said = f"{plain.said} {said_of(one)}"
@@ -254,13 +254,7 @@ def _with_balanced(
 
 
 def _p_value(tried: Tried, groups: Groups) -> float:
-    return p_value(tried.residuals, tried.variances, _numbers(tried, groups)) if len(tried.rows) else 1.0
-
-
-def _numbers(tried: Tried, groups: Groups) -> np.ndarray:
-    """(n,) the groups of the rows of a rule, from 0 without a gap."""
-    numbers: np.ndarray = np.unique(groups.numbers[tried.rows], return_inverse=True)[1]
-    return numbers
+    return p_value(tried.residuals, tried.variances, groups.take(tried.rows).numbers) if len(tried.rows) else 1.0
 
 
 def _diagnostic(tried: Tried, q: float, n_rules: int, instances: Instances, groups: Groups) -> Diagnostic:
@@ -270,7 +264,7 @@ def _diagnostic(tried: Tried, q: float, n_rules: int, instances: Instances, grou
         return _deciding_nothing(tried, instances, groups)
     said = f"{tried.said} Adjusted for {several(n_rules, 'rule')}, p {_said(q)}." if q < _level(tried) else tried.said
     said += f" Of two options `{tried.mirror}` finds it in the others." if tried.mirror else ""
-    one = of_accuracy(tried.code, tried.subject, tried.hits, tried.chance, _numbers(tried, groups), said=said)
+    one = of_accuracy(tried.code, tried.subject, tried.hits, tried.chance, groups.take(tried.rows).numbers, said=said)
     status = _status(one, q < _level(tried), tried.found_from)
     shown = () if status == "clear" else _examples(tried, one, instances)
     return replace(one, status=status, examples=shown, mirror=tried.mirror)
@@ -280,7 +274,9 @@ def _deciding_nothing(tried: Tried, instances: Instances, groups: Groups) -> Dia
     """Of a rule by which no question's options differ: it is at chance, and no luck is in that."""
     rule = f"`{tried.subject}`{f' or `{tried.mirror}`' if tried.mirror else ''}"
     said = f"By {rule} no options differ in any of {several(len(tried.rows), 'question')}, so it tells nothing."
-    found = of_accuracy(tried.code, tried.subject, tried.chance, tried.chance, _numbers(tried, groups), said=said)
+    found = of_accuracy(
+        tried.code, tried.subject, tried.chance, tried.chance, groups.take(tried.rows).numbers, said=said
+    )
     return replace(found, low=found.value, high=found.value, mirror=tried.mirror)
 
 

@@ -23,6 +23,7 @@ from swag_af.data.instances.own import kind_of
 from swag_af.data.manifests import read_manifest
 from swag_af.data.run import open_run
 from swag_af.data.sources import Record, Source, open_source
+from swag_af.data.splits import renumbered
 from swag_af.judging.verdicts import read_verdicts
 from swag_af.scoring.chance import Chance, chance_of
 from swag_af.scoring.options import PredictionOptions
@@ -128,7 +129,7 @@ def _judgements(
         tuple(workers),
         gold,
         chance,
-        np.unique(groups, return_inverse=True)[1],
+        renumbered(groups),
         np.array([places[one.item] for one in found], np.int64),
         np.array([numbers[one.worker] for one in found], np.int64),
         np.array([one.answer for one in found], np.int64),
