@@ -16,12 +16,13 @@ _LONGEST = 300
 def example(instances: Instances, row: int, said: str) -> Example:
     """The instance `row`: its context, then a line for each option, gold after `*`, or the text and its class."""
     one = instances.instances[row]
-    lines = [without_bullet(_short(f"{one.context} {one.start}"))]
+    context, *options = [_short(text) for text in (f"{one.context} {one.start}", *one.options)]
+    options = [option or "(blank)" for option in options]
     if instances.kind == "choices":
-        lines += [f"{'*' if k == one.answer else '-'} {_short(option)}" for k, option in enumerate(one.options)]
+        last = [f"{'*' if k == one.answer else '-'} {option}" for k, option in enumerate(options)]
     else:
-        lines += [without_bullet(_short(one.options[0])), f"* {instances.classes[one.answer]}"]
-    return Example(one.id, one.where, "\n".join(filter(None, lines)), said)
+        last = [_without_bullet(options[0]), f"* {instances.classes[one.answer]}"]
+    return Example(one.id, one.where, "\n".join(filter(None, (_without_bullet(context), *last))), said)
 
 
 def worst(instances: Instances, rows: np.ndarray, margins: np.ndarray, said: str) -> tuple[Example, ...]:
@@ -31,12 +32,12 @@ def worst(instances: Instances, rows: np.ndarray, margins: np.ndarray, said: str
     return tuple(example(instances, int(rows[at]), said) for at in order)
 
 
-def without_bullet(line: str) -> str:
+def _without_bullet(line: str) -> str:
     """A line that no page takes for an option."""
     return line.lstrip("-* ") if line[:2] in ("- ", "* ") else line
 
 
 def _short(text: str) -> str:
-    """`text` in one line, cut where it is long."""
-    line = " ".join(text.split())
+    """`text` in one line, cut where it is long; half characters as escapes, since no file can hold them."""
+    line = " ".join(text.encode("utf-8", "backslashreplace").decode().split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 2]} …"

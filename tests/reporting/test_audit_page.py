@@ -16,7 +16,7 @@ from swag_af.auditing.codes.code import codes
 from swag_af.auditing.comparison import compare
 from swag_af.auditing.diagnostics import Balanced, Diagnostic, Example, as_found
 from swag_af.auditing.examples import example
-from swag_af.auditing.integrity.shares import shown as text_of
+from swag_af.auditing.integrity.shares import examples_of
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.storing import open_audit, save_audit
 from swag_af.auditing.verdict import verdict
@@ -199,10 +199,16 @@ def test_a_rule_that_applies_nowhere_has_no_value() -> None:
 @pytest.mark.parametrize("context", ["To buy:\n- eggs\n* milk\nWhat is urgent?", "- eggs", "* milk"])
 def test_lists_within_a_context_are_no_options(context: str) -> None:
     ones = Instances((Instance("q", context, ("One\n- more", "two"), 1),), "choices", ())
-    for told in (example(ones, 0, "").text, text_of(ones, 0)):
-        page = shown(Example("q", "1", told, ""))
-        assert [gold for _, gold in page["options"]] == [False, True]
-        assert len(page["context"]) == 1
+    page = shown(example(ones, 0, ""))
+    assert [gold for _, gold in page["options"]] == [False, True]
+    assert len(page["context"]) == 1
+
+
+def test_an_example_of_integrity_shows_its_class_as_gold() -> None:
+    ones = Instances((Instance("q", "A premise.", ("A half \ud83d",), 1),), "classes", ("no", "yes"))
+    page = shown(examples_of(ones, [0], str)[0])
+    assert page["context"] == ["A premise.", "A half \\ud83d"]
+    assert page["options"] == [("yes", True)]
 
 
 def test_headings_skip_no_level_and_no_link_is_in_what_unfolds() -> None:

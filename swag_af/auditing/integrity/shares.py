@@ -5,15 +5,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, Example
-from swag_af.auditing.examples import without_bullet
+from swag_af.auditing.examples import AT_MOST, example
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import interval
 from swag_af.data.percent import digits_apart, in_percent
 from swag_af.data.splits import renumbered
-
-N_EXAMPLES = 5
-LONGEST_SHOWN = 240
-"""Characters of a text in an example."""
 
 
 def of_share(
@@ -58,26 +54,7 @@ def examples_of(
     seen, found = set[int](), list[Example]()
     for row in map(int, rows):
         number = row if each is None else int(each[row])
-        if number not in seen and len(found) < N_EXAMPLES:
+        if number not in seen and len(found) < AT_MOST:
             seen.add(number)
-            one = instances.instances[row]
-            found.append(Example(one.id, one.where, shown(instances, row), why(row)))
+            found.append(example(instances, row, why(row)))
     return tuple(found)
-
-
-def shown(instances: Instances, row: int) -> str:
-    """An instance in a few lines: context and start, then its options, gold with a star, or its text and its class."""
-    one = instances.instances[row]
-    first = without_bullet(" ".join(filter(None, (_short(one.context), _short(one.start)))))
-    if instances.kind == "classes":
-        last = [_short(one.options[0]) or "(blank)", f"= {instances.classes[one.answer]}"]
-    else:
-        marks = ("*" if k == one.answer else "-" for k in range(len(one.options)))
-        last = [f"{mark} {_short(option) or '(blank)'}" for mark, option in zip(marks, one.options, strict=True)]
-    return "\n".join(filter(None, (first, *last)))
-
-
-def _short(text: str) -> str:
-    """`text` in one line, cut where it is long; half characters as escapes, since no file can hold them."""
-    line = " ".join(text.encode("utf-8", "backslashreplace").decode().split())
-    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
