@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         InferSentMLPFilter,
         LSTMFilter,
     )
-    from swag_af.filters.registry import filter_class, filter_names, make_filter
+    from swag_af.filters.registry import filter_names, make_filter
     from swag_af.filters.transformer import TransformerFilter
 
 _MODULE_OF = {
@@ -74,7 +74,6 @@ _MODULE_OF = {
     "SklearnFilter": "estimators",
     "TransformerFilter": "transformer",
     "check_filter": "checking",
-    "filter_class": "registry",
     "filter_names": "registry",
     "make_filter": "registry",
 }
@@ -102,7 +101,6 @@ __all__ = [
     "SklearnFilter",
     "TransformerFilter",
     "check_filter",
-    "filter_class",
     "filter_names",
     "make_filter",
 ]

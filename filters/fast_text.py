@@ -85,7 +85,7 @@ def train(
     return FastText(model, dict(zip(found, vectors, strict=True)))
 
 
-def word_vectors(texts: Sequence[str], *, rng: np.random.Generator, dim: int = 100, epochs: int = 5) -> FastText:
+def word_vectors(texts: Sequence[str], *, rng: np.random.Generator) -> FastText:
     """fastText's skip-gram vectors of words and their parts, fitted on `texts` without labels, on one thread.
 
     The package's own settings (Bojanowski et al. 2017), but words count that occur twice, and parts of words are hashed
@@ -95,7 +95,7 @@ def word_vectors(texts: Sequence[str], *, rng: np.random.Generator, dim: int = 1
     lines = [f"{_line(text)}\n" for text in texts]
     with _file_of([lines[i] for i in rng.permutation(len(lines))]) as path, _blank_memory():
         model = import_fasttext().train_unsupervised(
-            path, dim=dim, epoch=epochs, minCount=2, bucket=100_000, thread=1, verbose=0
+            path, dim=100, epoch=5, minCount=2, bucket=100_000, thread=1, verbose=0
         )
     return FastText(model, {})
 

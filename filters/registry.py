@@ -3,7 +3,7 @@
 How names are read says `swag_af.data.registry`. Imports no filter by itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -81,11 +81,6 @@ def make_filter(name: str, *, beside: Sequence[str] = (), **settings: Any) -> "F
     made: Filter = REGISTRY.make(name, **settings)
     check_is_filter(made, name)
     return made
-
-
-def filter_class(name: str) -> "Callable[..., Filter]":
-    """The class behind `name`, brackets aside; raises InputError, with near matches, when there is none."""
-    return REGISTRY.find(name)
 
 
 def label_of(name: str) -> str:

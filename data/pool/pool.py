@@ -285,18 +285,18 @@ class CandidatePool:
         """Where they stand in the `features` table."""
         return tuple(self.feature_names.index(name) for name in self.lazy_features)
 
-    def check_features(self, n_rows: int = 512) -> None:
+    def check_features(self) -> None:
         """Raise InputError unless every feature is finite, or can be computed when it is used.
 
-        Reads the table once, `n_rows` at a time; lazy features are not computed.
+        Reads the table once; lazy features are not computed.
         """
         if self.lazy_features:
             generator = self.manifest.get("generator", {"name": "lstm"})
             self.filler = self.filler or FEATURE_READERS.find(generator["name"])(self).filler
         elif not self._has_checked_features:
-            every = np.arange(self.n_candidates)
-            for at in range(0, len(self), n_rows):
-                rows = np.arange(at, min(at + n_rows, len(self)))
+            every, at_once = np.arange(self.n_candidates), 512
+            for at in range(0, len(self), at_once):
+                rows = np.arange(at, min(at + at_once, len(self)))
                 _ = self.view(rows, np.broadcast_to(every, (len(rows), len(every)))).features
             self._has_checked_features = True
 

@@ -27,11 +27,11 @@ _CELLS = 64 * 40**2
 """Chart cells parsed at once: 64 sentences of 40 tokens."""
 
 
-def has_benepar(model: str = BENEPAR_MODEL) -> bool:
-    """Whether benepar is installed and `model` available, found without importing either."""
+def has_benepar() -> bool:
+    """Whether benepar is installed and its usual model available, found without importing either."""
     if any(importlib.util.find_spec(module) is None for module in ("benepar", "transformers")):
         return False
-    return _at_hand(model)
+    return _at_hand(BENEPAR_MODEL)
 
 
 @lru_cache(maxsize=1)

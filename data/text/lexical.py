@@ -37,7 +37,7 @@ def lexical_similarity(first: Sequence[str], second: Sequence[str], *, letter_we
     return _mixed(by, letter_weight)
 
 
-def lexical_pairs(first: Sequence[str], second: Sequence[str], *, letter_weight: float = LETTERS) -> np.ndarray:
+def lexical_pairs(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
     """(q,) the same of q pairs of texts, without the others."""
 
     place = {text: i for i, text in enumerate(dict.fromkeys([*first, *second]))}
@@ -48,7 +48,7 @@ def lexical_pairs(first: Sequence[str], second: Sequence[str], *, letter_weight:
         sizes = has @ weights  # (texts,)
         return _shared(has[left].multiply(has[right]).tocsr() @ weights, sizes[left], sizes[right])
 
-    return _mixed(by, letter_weight)
+    return _mixed(by, LETTERS)
 
 
 def has_content(text: str) -> bool:

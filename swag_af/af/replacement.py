@@ -1,9 +1,8 @@
 """Which easy distractors leave and which candidates enter, in one iteration (Zellers et al. 2018, Algorithm 1).
 
-`replace_row` is the slow, obvious rule for one row whose scores are all known. `replace` gives the same answer
-for many rows and scores only what it needs: it walks a random permutation of each row's unassigned
-candidates in growing blocks and stops at the first that pass, which is the same as drawing uniformly from all
-that pass. Both can be handed the same random keys, so a test can ask for equality.
+`replace` scores only what it needs: it walks a random permutation of each row's unassigned candidates in growing blocks
+and stops at the first that pass, which is the same as drawing uniformly from all that pass. Its slow, obvious twin for
+one row whose scores are all known is in `tests/slow/replacement.py`.
 
 Letters: `n` held-out rows, `K` candidates a row, `A` assigned (gold first).
 """
@@ -80,34 +79,6 @@ class Replacements:
     """Unassigned candidates of all rows, also of those that nothing leaves, which no scan scores."""
 
 
-def replace_row(
-    scores: np.ndarray,
-    assigned: np.ndarray,
-    count: int,
-    easy_keys: np.ndarray,
-    keys: np.ndarray,
-    policy: Policy,
-    flagged: np.ndarray | None = None,
-) -> np.ndarray:
-    """The reference: (K,) scores and an (A,) assignment to the next (A,) assignment; none `flagged` (K,) enters."""
-    gold = scores[0]
-    easy = [j for j in range(1, len(assigned)) if scores[assigned[j]] < gold]
-    easy.sort(key=lambda j: easy_keys[j - 1] if policy.pick == "random" else scores[assigned[j]])
-    leaving = easy[: policy.n_easy]
-    if policy.rule == "paper":
-        leaving.sort(key=lambda j: (scores[assigned[j]], j))
-    outside = sorted(
-        set(range(count)) - set(assigned.tolist()) - set([] if flagged is None else np.flatnonzero(flagged).tolist()),
-        key=lambda k: (keys[k] if policy.pick == "random" else -scores[k], k),
-    )
-    after = assigned.copy()
-    for j in leaving:  # of paper easiest first: whoever passes for the second would have passed for the first
-        threshold = gold if policy.rule == "released" else scores[assigned[j]]
-        newcomer = next((k for k in outside if scores[k] > threshold and k not in after), None)
-        after[j] = assigned[j] if newcomer is None else newcomer
-    return after
-
-
 def replace(
     assignment: np.ndarray,
     assigned_scores: np.ndarray,
@@ -117,7 +88,7 @@ def replace(
     policy: Policy,
     flagged: np.ndarray | None = None,
 ) -> Replacements:
-    """`replace_row` for every row of `assignment` (n, A), given the scores (n, A) of what is assigned.
+    """The next of every row of `assignment` (n, A), given the scores (n, A) of what is assigned.
 
     Candidates that are `flagged` (n, K) do not enter, and are not scored. Rows are independent, and are looked at some
     at a time: a candidate takes 12 bytes of keys and orders, in all up to 65 (`hardest`).

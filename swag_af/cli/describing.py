@@ -106,8 +106,8 @@ def described_lines(made: Description, options: DescribeOptions) -> list[str]:
     return [*lines, "", _where(options)]
 
 
-def _shortened(lines: Sequence[str], most: int = 60) -> Sequence[str]:
-    return lines if len(lines) <= most else [*lines[:most], f"  ... and {len(lines) - most} more"]
+def _shortened(lines: Sequence[str]) -> Sequence[str]:
+    return lines if len(lines) <= 60 else [*lines[:60], f"  ... and {len(lines) - 60} more"]
 
 
 def _fit(made: Description) -> list[str]:

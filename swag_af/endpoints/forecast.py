@@ -68,7 +68,7 @@ def forecast(
     n_tries, kept = endpoint.usage().n_requests - n_before, kept_of(dict(answers))
     n_requests = round(n_requests / max(kept, 1 / _MOST_AGAIN))
     tries = max(1.0, n_tries / max(len(sample), 1))  # fewer where some were in the journal
-    used = sum((usage_of(sample[position], answer.body, 1) for position, answer in answers), Usage())
+    used = sum((usage_of(sample[position], answer.body) for position, answer in answers), Usage())
     refused = [": ".join(filter(None, (answer.error, answer.said))) for _, answer in answers if answer.error]
     seconds = time.monotonic() - begun if n_tries >= len(sample) else None
     scale = n_requests / max(len(sample), 1)

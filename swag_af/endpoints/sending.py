@@ -175,7 +175,7 @@ class Sender:
             if not is_kept and reply.reason in ("status_404", "status_405"):
                 reply = Reply("refused", reason=reply.reason, said=reply.said)
             if reply.kind == "answer":
-                used = usage_of(request, reply.body, 1)
+                used = usage_of(request, reply.body)
             if is_kept and (reply.kind == "answer" or (reply.kind == "refused" and self._keeps_failures)):
                 self._journal.add_answer(request, model, Answer(reply.body, reply.reason, reply.said), used)
             else:

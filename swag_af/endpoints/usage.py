@@ -46,18 +46,18 @@ class Usage:
         )
 
 
-def usage_of(request: Request, body: Mapping[str, Any], n_requests: int) -> Usage:
-    """What one answer took, with `n_requests` tries; the tokens of failed tries are nowhere told."""
+def usage_of(request: Request, body: Mapping[str, Any]) -> Usage:
+    """What one answer took; the tokens of failed tries are nowhere told."""
     told = body.get("usage")
     told = told if isinstance(told, Mapping) else {}
     prompt, answer = told.get("prompt_tokens"), told.get("completion_tokens")
     if _is_count(prompt) and _is_count(answer):
-        return Usage(n_requests, prompt, answer)
+        return Usage(1, prompt, answer)
     whole = told.get("total_tokens")
     if _is_count(prompt) and _is_count(whole):
-        return Usage(n_requests, prompt, max(0, whole - prompt))
+        return Usage(1, prompt, max(0, whole - prompt))
     texts = Answer(body).texts
-    return Usage(n_requests, prompt_estimate(request), sum(map(_estimate, texts)), n_estimated=1)
+    return Usage(1, prompt_estimate(request), sum(map(_estimate, texts)), n_estimated=1)
 
 
 def most_tokens(request: Request) -> int:

@@ -101,15 +101,15 @@ class Judgement:
         return sum(rating != "gibberish" for rating in self.ratings)
 
 
-def make_items(assignment: np.ndarray, *, seed: int, n_endings: int = N_ENDINGS) -> list[Item]:
-    """One item per row of `assignment` (N, A): gold and `n_endings - 1` of its negatives, or all where it has fewer.
+def make_items(assignment: np.ndarray, *, seed: int) -> list[Item]:
+    """One item per row of `assignment` (N, A): gold and `N_ENDINGS - 1` of its negatives, or all where it has fewer.
 
     The draw of a row depends on the seed and the row number only.
     """
     items = []
     for row, columns in enumerate(assignment):
         rng = np.random.default_rng((seed, row))
-        drawn = rng.permutation(columns[1:])[: n_endings - 1]
+        drawn = rng.permutation(columns[1:])[: N_ENDINGS - 1]
         items.append(Item(row, (0, *(int(column) for column in drawn))))
     return items
 

@@ -42,13 +42,13 @@ SURE = {"query_column": "query", "response_column": "response"}
 
 
 def read_items(
-    sources: Sequence[Path], pairs: PairColumns | None = None, reading: ReadingOptions | None = None, *, name: str = ""
+    sources: Sequence[Path], pairs: PairColumns | None = None, reading: ReadingOptions | None = None
 ) -> Items:
     """The rows of all `sources`, read as the options say. Raises InputError for what cannot be read."""
     if not sources:
         raise InputError("no file given. Name one or more.")
     columns, options = pairs or PairColumns(), reading or ReadingOptions()
-    called = name or sources[0].stem
+    called = sources[0].stem
     if options.layout == "auto" and all(_has_contexts(path, options) for path in sources):
         _check_unused(f"{called}: contexts, whose form is fixed", _flags(columns, options))
         _check_lines(sources, options)

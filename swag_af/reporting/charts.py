@@ -164,9 +164,9 @@ def wall(frame: Frame, x: float) -> str:
     return f'<path class="wall" d="M{frame.at(x, 0)[0]:g} 0V1000"/>'
 
 
-def hover(frame: Frame, x: float, width: float, title: str) -> str:
-    """An invisible strip with the tooltip `title`."""
-    x0, x1 = frame.at(x - width / 2, 0)[0], frame.at(x + width / 2, 0)[0]
+def hover(frame: Frame, x: float, title: str) -> str:
+    """An invisible strip of width 1 with the tooltip `title`."""
+    x0, x1 = frame.at(x - 0.5, 0)[0], frame.at(x + 0.5, 0)[0]
     place = f'x="{x0:g}" y="0" width="{x1 - x0:.1f}" height="1000"'
     return f'<rect class="hover" {place}><title>{escape(title)}</title></rect>'
 

@@ -73,7 +73,7 @@ def _accuracy_chart(subject: Subject) -> str:
     shapes = [wall(frame, first - 0.5) for first in first_iterations(run)[1:]] + [level(frame, run.chance)]
     for name, (iterations, values) in heads.items():
         shapes += _head_lines(frame, iterations, values, subject.colour(name), first_iterations(run))
-    shapes += [hover(frame, r.iteration, 1, _spoken(r)) for r in run.log]
+    shapes += [hover(frame, r.iteration, _spoken(r)) for r in run.log]
     for finding, i, x in audit_places(run, audits):
         shapes.append(_audit_point(frame, finding, x, subject.colour(finding.filter), POINTS[i % len(POINTS)]))
     legend = [Series(label(name), subject.colour(name)) for name in heads]
@@ -230,5 +230,5 @@ def _iterations_chart(run: Run, title: str, label: str, lines: list[tuple[Series
     shapes += [line(frame, at, values, series.colour, series.mark) for series, values in lines]
     for i, iteration in enumerate(at.tolist()):
         figures = ", ".join(f"{s.name} {percent(v[i]) if shares else f'{v[i]:.2f}'}" for s, v in lines)
-        shapes.append(hover(frame, iteration, 1, f"iteration {iteration}: {figures}"))
+        shapes.append(hover(frame, iteration, f"iteration {iteration}: {figures}"))
     return figure(title, label, frame, shapes, [series for series, _ in lines])

@@ -191,9 +191,9 @@ def first_iterations(run: Run) -> list[int]:
     return [i + 1 for i in range(len(filters)) if i == 0 or filters[i] != filters[i - 1]]
 
 
-def smooth(values: np.ndarray, window: int = 5) -> np.ndarray:
-    """Centred moving average over an odd number of values, fewer at the ends."""
-    ones = np.ones(min(window, len(values) - 1 + len(values) % 2))
+def smooth(values: np.ndarray) -> np.ndarray:
+    """Centred moving average over five values, fewer at the ends."""
+    ones = np.ones(min(5, len(values) - 1 + len(values) % 2))
     return np.convolve(values, ones, "same") / np.convolve(np.ones(len(values)), ones, "same")
 
 

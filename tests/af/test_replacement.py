@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow.replacement import replace_row
 
 from swag_af.af import replacement
-from swag_af.af.replacement import Draws, Policy, replace, replace_row
+from swag_af.af.replacement import Draws, Policy, replace
 from swag_af.data.pool.assignments import check_assignment, random_assignment
 
 RULES = ("paper", "released")

@@ -17,12 +17,13 @@ from conftest import FeatureFilter, FitsAnew
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from killed import KilledError, break_after
+from slow.replacement import replace_row
 
 from swag_af.af import workers as af_workers
 from swag_af.af.fitting import dealt_folds
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.af.replacement import Draws, Policy, replace_row
+from swag_af.af.replacement import Draws, Policy
 from swag_af.af.turns import Rules
 from swag_af.cli.filtering import run_filter
 from swag_af.data.engines.contract import Crew, Job

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import A, K, LevelFilter, N, planted_run
 from scipy.stats import spearmanr
+from slow.replacement import replace_row
 
 from swag_af.af.measures import accuracy
-from swag_af.af.replacement import Policy, replace_row
+from swag_af.af.replacement import Policy
 from swag_af.cli.diagnosing import diagnose
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_json
