@@ -18,7 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from swag_af.data.errors import ContractError, FormatError, told
+from swag_af.data.errors import ContractError, FormatError, InputError, several, told
 from swag_af.data.files import plain
 from swag_af.data.own_code import (
     arguments_of,
@@ -219,6 +219,26 @@ def _made_with(thing: Any) -> Mapping[str, Any]:
 def _finite(value: Any) -> Any:
     """Infinity and NaN as texts, for JSON has no words for them."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+def check_fit(name: str, view: View, *, fewest: int = 1) -> None:
+    """Raise InputError unless `view` has as many rows as the filter called `name` needs to fit, and 2 candidates in
+    each."""
+    n, m = view.shape
+    if n < fewest or m < 2:
+        rows = several(fewest, "row")
+        raise InputError(f"filter {name} needs {rows} of 2 candidates or more to fit; this view is {n} x {m}.")
+
+
+def gold_labels(view: View) -> np.ndarray:
+    """(q,) 1 for the candidates of column 0 of `view`, 0 for all others."""
+    n, m = view.shape
+    return np.tile((np.arange(m) == 0).astype(np.int64), n)
+
+
+def unfitted(named: str, given: str = "view") -> InputError:
+    """The error of a model, `filter mlp` say, that is to score and was never given what it is fitted on."""
+    return InputError(f"{named} has not been fitted. Call fit({given}, rng=...) first.")
 
 
 def record_of_fit(filter: Filter) -> dict[str, Any]:

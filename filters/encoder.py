@@ -16,7 +16,7 @@ import numpy as np
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
-from swag_af.filters.contract import fields_of
+from swag_af.filters.contract import check_fit, fields_of, gold_labels, unfitted
 from swag_af.filters.frozen import FrozenEncoder
 from swag_af.filters.pretrained import second_sentences_within
 from swag_af.filters.strings import Inputs, check_inputs, pieces_of
@@ -75,11 +75,8 @@ class EncoderFilter:
 
         Raises InputError as `check` does, and for fewer than 2 candidates a row.
         """
-        n, m = view.shape
-        if n < 1 or m < 2:
-            raise InputError(f"filter encoder needs rows of 2 candidates or more to fit; this view is {n} x {m}.")
-        labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
-        self.fit_classes(*self._sides(view), labels, 2, np.repeat(view.groups, m), rng=rng)
+        check_fit(self.name, view)
+        self.fit_classes(*self._sides(view), gold_labels(view), 2, np.repeat(view.groups, view.shape[1]), rng=rng)
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) log-odds of gold."""
@@ -143,7 +140,7 @@ class EncoderFilter:
     def score_classes(self, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
         """(q, n_labels) logits; of a label that was not fitted far below the others."""
         if self._fitted is None:
-            raise InputError("filter encoder has not been fitted. Call fit(view, rng=...) first.")
+            raise unfitted("filter encoder")
         return self._fitted.logits(self._features(firsts, seconds, self._fitted.has_first))
 
     def _features(self, firsts: Sequence[str], seconds: Sequence[str], has_first: bool) -> np.ndarray:

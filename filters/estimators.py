@@ -17,6 +17,7 @@ from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.own_code import is_installed, is_own, name_and_source
 from swag_af.data.pool.view import View
 from swag_af.filters.characters import character_counts
+from swag_af.filters.contract import check_fit, gold_labels, unfitted
 from swag_af.filters.strings import READINGS, Reading, endings
 
 
@@ -67,9 +68,7 @@ class SklearnFilter:
         """
         from sklearn.base import clone, is_clusterer
 
-        n, m = view.shape
-        if n < 1 or m < 2:
-            raise InputError(f"filter {self.name} needs rows of 2 candidates or more to fit; this view is {n} x {m}.")
+        check_fit(self.name, view)
         if isinstance(self.estimator, type):
             called = self.estimator.__name__
             raise InputError(f"filter {self.name}: {called} is a class. Give an object of it: {called}(...).")
@@ -80,9 +79,8 @@ class SklearnFilter:
         examples = self._read(view)
         estimator = clone(self.estimator)
         _set_random_states(estimator, rng)
-        labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
         with self._told("be fitted"):
-            self._fitted = estimator.fit(examples, labels)
+            self._fitted = estimator.fit(examples, gold_labels(view))
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) floats: the decision function; without one the probability of gold, then the prediction.
@@ -90,7 +88,7 @@ class SklearnFilter:
         InputError for what the estimator refuses.
         """
         if self._fitted is None:
-            raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
+            raise unfitted(f"filter {self.name}")
         examples = self._read(view)
         with self._told("score"):
             scores = _gold_scores(self._fitted, examples)
@@ -166,7 +164,7 @@ class _Counted(ABC):
     def score(self, view: View) -> np.ndarray:
         """(n, m) log-odds of gold."""
         if self._filter is None:
-            raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
+            raise unfitted(f"filter {self.name}")
         return self._filter.score(view)
 
     @abstractmethod

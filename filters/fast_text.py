@@ -24,6 +24,7 @@ import numpy as np
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install
 from swag_af.data.pool.view import View
+from swag_af.filters.contract import check_fit, gold_labels, unfitted
 from swag_af.filters.strings import second_sentence_tokens
 
 
@@ -144,17 +145,14 @@ class FastTextFilter(FastTextSettings):
 
         Raises InputError for fewer than 2 candidates a row and when the package is missing.
         """
-        n, m = view.shape
-        if n < 1 or m < 2:
-            raise InputError(f"filter fasttext needs rows of 2 candidates or more to fit; this view is {n} x {m}.")
+        check_fit(self.name, view)
         self.check()
-        labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
-        self._fitted = train(self, second_sentence_tokens(view), labels, rng=rng)
+        self._fitted = train(self, second_sentence_tokens(view), gold_labels(view), rng=rng)
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) float64 log-odds of gold: the text's vector times the difference of the two output vectors."""
         if self._fitted is None:
-            raise InputError("filter fasttext has not been fitted. Call fit(view, rng=...) first.")
+            raise unfitted("filter fasttext")
         direction = self._fitted.outputs[1] - self._fitted.outputs[0]
         return (self._fitted.vectors(second_sentence_tokens(view)) @ direction).reshape(view.shape)
 

@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
+from swag_af.filters.contract import check_fit, unfitted
 from swag_af.filters.networks import Network
 from swag_af.filters.sequences import Sequences, sequences_of
 from swag_af.nn.device import Precision, mixed_precision, pick_device, seeded
@@ -119,9 +120,7 @@ class NeuralFilter(FitSettings, ABC):
         """As `fit`, or from `state`: `MORE_EPOCHS` over gold and half of the candidates, new ones first (`newest`), at
         `WARM_SHARE` of the rate; kept where they are better for the rows that stop the fit, which are those of before.
         """
-        n, n_assigned = view.shape
-        if n < 2 or n_assigned < 2:
-            raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
+        check_fit(self.name, view, fewest=2)
         self.check()
         columns, device = view.columns, pick_device(self.device)
         if state is None:
@@ -129,7 +128,7 @@ class NeuralFilter(FitSettings, ABC):
         else:
             parts = self._known(state, _TRAIN), self._known(state, _STOP)
             before = self._known(state, _COLUMNS)
-            view = View(view.pool, view.rows, newest(columns, before, max(2, n_assigned // 2), rng=rng))
+            view = View(view.pool, view.rows, newest(columns, before, max(2, view.shape[1] // 2), rng=rng))
         sequences = self._read(view)
         with seeded(int(rng.integers(2**63 - 1)), device), team(self.threads_alike):
             network = self.make_network(view, sequences).to(device)
@@ -157,7 +156,7 @@ class NeuralFilter(FitSettings, ABC):
     def state(self) -> dict[str, np.ndarray]:
         """Weights by name, the rows that were learnt from and that stopped the fit, and the candidates of each."""
         if self._network is None:
-            raise self._unfitted()
+            raise unfitted(f"filter {self.name}")
         weights = {name: value.cpu().numpy() for name, value in self._network.state_dict().items()}
         return weights | self._seen
 
@@ -177,13 +176,10 @@ class NeuralFilter(FitSettings, ABC):
     def member_scores(self, view: View) -> dict[str, np.ndarray]:
         """(n, m) float32 logits of every head by name, the deciding one last."""
         if self._network is None:
-            raise self._unfitted()
+            raise unfitted(f"filter {self.name}")
         with team(self.threads_alike):
             logits = _score(self._network, self._read(view), pick_device(self.device))
         return {name or self.name: values.reshape(view.shape) for name, values in logits.items()}
-
-    def _unfitted(self) -> InputError:
-        return InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
 
     def _read(self, view: View) -> Sequences:
         view.pool.require(*self.requires)

@@ -18,7 +18,7 @@ import torch
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.progress import note
-from swag_af.filters.contract import fields_of
+from swag_af.filters.contract import check_fit, fields_of, unfitted
 from swag_af.filters.neural import cross_entropy, faults_of_fits, stopping_split
 from swag_af.filters.pretrained import (
     Head,
@@ -110,10 +110,8 @@ class TransformerFilter:
         Best is the lowest loss on the stopping rows, of the fits that converged where any did; where none did, a line
         on standard error says so. Raises InputError as `check` does, and for fewer than 2 rows or 2 candidates a row.
         """
-        n, n_assigned = view.shape
-        if n < 2 or n_assigned < 2:
-            raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
-        config, tokenizer = self._load()
+        check_fit(self.name, view, fewest=2)
+        n_assigned, (config, tokenizer) = view.shape[1], self._load()
         texts = _Texts(self._read(view, tokenizer), tokenizer, n_assigned)
         device = pick_device(self.device)
         train, stop = stopping_split(view, self.stopping_share, rng=rng)
@@ -142,7 +140,7 @@ class TransformerFilter:
     def score(self, view: View) -> np.ndarray:
         """(n, m) float32 logits."""
         if self._fitted is None:
-            raise InputError("filter transformer has not been fitted. Call fit(view, rng=...) first.")
+            raise unfitted("filter transformer")
         network, tokenizer = self._fitted
         device = pick_device(self.device)
         network.to(device)

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swag_af.data.errors import InputError
 from swag_af.data.manifests import MANIFEST, sha256_file
 from swag_af.data.pool.view import View
+from swag_af.filters.contract import check_fit, unfitted
 from swag_af.filters.nli.entailing import shares
 from swag_af.filters.nli.folder import NLIModel, open_nli
 from swag_af.filters.pairs.texts import pairs_of_view
@@ -53,15 +53,13 @@ class NLIFilter:
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
         """Learn the weights of the classes; raises InputError for fewer than 2 rows or 2 candidates a row."""
-        n, n_assigned = view.shape
-        if n < 2 or n_assigned < 2:
-            raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
+        check_fit(self.name, view, fewest=2)
         self.weights = fit_weights(self._read(view))
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) float64 weighted probabilities."""
         if self.weights is None:
-            raise InputError("filter nli has not been fitted. Call fit(view, rng=...) first.")
+            raise unfitted("filter nli")
         scores: np.ndarray = self._read(view) @ self.weights
         return scores
 

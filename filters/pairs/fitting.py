@@ -24,7 +24,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
 from swag_af.data.text.ragged import joined
-from swag_af.filters.contract import fields_of
+from swag_af.filters.contract import check_fit, fields_of, unfitted
 from swag_af.filters.neural import FitSettings, stopping_size
 from swag_af.filters.pairs.batch import N_SPECIAL, Encoded, PairBatch, PairNetwork, WordTable
 from swag_af.filters.pairs.texts import BLANK, Pairs, Texts, pairs_of_texts, pairs_of_view, texts_of, words_of
@@ -96,14 +96,12 @@ class PairFilter(FitSettings, ABC):
 
         Raises InputError as `check` does, for fewer than 2 rows or 2 candidates a row, and where no row has two texts.
         """
-        n, n_assigned = view.shape
-        if n < 2 or n_assigned < 2:
-            raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
+        check_fit(self.name, view, fewest=2)
         pairs = self._read(view)
         if self.vectors:  # one reading of the file for all that this pool will ask
             firsts = dict.fromkeys(word for context in view.pool.contexts for word in words_of(context.sent1))
             open_vectors(self.vectors).find((*view.vocabulary.tokens, *firsts))
-        self._fit(pairs, Task(np.zeros(n, np.int64), n_assigned, 1), view.groups, rng)
+        self._fit(pairs, Task(np.zeros(len(view), np.int64), view.shape[1], 1), view.groups, rng)
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) float32 logits."""
@@ -147,7 +145,7 @@ class PairFilter(FitSettings, ABC):
 
     def _ready(self, *, choices: bool | None = None) -> "Fitted":
         if self._fitted is None:
-            raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
+            raise unfitted(f"filter {self.name}")
         if choices is not None and choices != self._fitted.task.is_choices:
             before, now = ("classes", "choices") if choices else ("choices", "classes")
             raise InputError(f"filter {self.name} was fitted on {before}, not on {now}. Fit it on {now} first.")

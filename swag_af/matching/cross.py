@@ -17,7 +17,7 @@ import torch.nn.functional as F
 
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.progress import progress
-from swag_af.filters.contract import fields_of
+from swag_af.filters.contract import fields_of, unfitted
 from swag_af.filters.pretrained import (
     Head,
     check_network,
@@ -168,7 +168,7 @@ class CrossEncoder:
     def score(self, queries: Sequence[str], responses: Sequence[str]) -> np.ndarray:
         """As `Relevance` says; pairs of like length together."""
         if self._fitted is None:
-            raise InputError("relevance cross has not been fitted. Call fit(queries, responses, rng=...) first.")
+            raise unfitted("relevance cross", "queries, responses")
         network, tokenizer = self._fitted
         n, m = len(queries), len(responses)
         made = np.empty(n * m, np.float32)

@@ -18,6 +18,7 @@ from torch import nn
 
 from swag_af.data.errors import LARGEST_SIZE, InputError, check_faults, told
 from swag_af.data.text.wording import END, words_of
+from swag_af.filters.contract import unfitted
 from swag_af.matching.contract import training_pairs
 from swag_af.nn.device import pick_device, seeded
 from swag_af.nn.products import multiply
@@ -130,7 +131,7 @@ class DualEncoder:
     def score(self, queries: Sequence[str], responses: Sequence[str]) -> np.ndarray:
         """As `Relevance` says."""
         if self._fitted is None:
-            raise InputError("relevance encoder has not been fitted. Call fit(queries, responses, rng=...) first.")
+            raise unfitted("relevance encoder", "queries, responses")
         towers, number = self._fitted
         with torch.inference_mode(), team(1):
             q = towers.queries(Texts.of(queries, number))  # (n, D)

@@ -14,7 +14,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.progress import progress
-from swag_af.filters.contract import ClassFilter, settings_of
+from swag_af.filters.contract import ClassFilter, settings_of, unfitted
 from swag_af.filters.registry import make_filter
 from swag_af.matching.contract import training_pairs
 from swag_af.matching.tiles import Compare, all_pairs
@@ -69,7 +69,7 @@ class FilterRelevance:
     def score(self, queries: Sequence[str], responses: Sequence[str]) -> np.ndarray:
         """As `Relevance` says."""
         if self._fitted is None:
-            raise InputError("relevance filter has not been fitted. Call fit(queries, responses, rng=...) first.")
+            raise unfitted("relevance filter", "queries, responses")
         n, m = len(queries), len(responses)
         compare = _comparing(self._fitted, [*queries, *responses])
         with progress(self.filter, n * m, "pairs") as advance:

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swag_af.data.errors import InputError, check_faults
+from swag_af.data.errors import check_faults
 from swag_af.data.text.wording import words
+from swag_af.filters.contract import unfitted
 from swag_af.matching.contract import training_pairs
 
 
@@ -46,7 +47,7 @@ class TfidfRelevance:
     def score(self, queries: Sequence[str], responses: Sequence[str]) -> np.ndarray:
         """As `Relevance` says."""
         if self._fitted is None:
-            raise InputError("relevance tfidf has not been fitted. Call fit(queries, responses, rng=...) first.")
+            raise unfitted("relevance tfidf", "queries, responses")
         weights, model = self._fitted
         cosines = (weights.table(queries) @ weights.table(responses).T).toarray()  # (n, m)
         by_cosine, by_length = (np.float32(weight) for weight in model.coef_[0])

@@ -623,7 +623,7 @@ def test_a_view_of_two_rows_can_be_fitted(plain_pool):
 def test_what_cannot_be_fitted_is_refused(plain_pool):
     train, test = halves(plain_pool)
     rng = np.random.default_rng(0)
-    with pytest.raises(InputError, match="2 rows of 2 candidates"):
+    with pytest.raises(InputError, match="filter mlp needs 2 rows of 2 candidates"):
         make_filter("mlp").fit(train.take(np.arange(1)), rng=rng)
     with pytest.raises(InputError, match="max_epochs"):
         make_filter("mlp", max_epochs=0).fit(train, rng=rng)
