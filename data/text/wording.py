@@ -129,9 +129,13 @@ def _nfkc(text: str) -> str:
 def _folded(text: str, form: Callable[[str], str] = _nfkc) -> str:
     """`text` in lower case and a normal `form`, characters of scripts without blanks apart."""
     if not text.isascii():
-        text = form(form(text).casefold()).translate(_QUOTES)
-        text = characters_apart(text)
+        text = characters_apart(fold(text, form).translate(_QUOTES))
     return text.casefold()
+
+
+def fold(text: str, form: Callable[[str], str] = _nfkc) -> str:
+    """`text` in lower case and a normal `form`."""
+    return form(form(text).casefold())
 
 
 def marked_words(text: str) -> list[str]:

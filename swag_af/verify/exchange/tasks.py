@@ -23,6 +23,7 @@ from swag_af.data.progress import progress
 from swag_af.data.records import Count, parse_record
 from swag_af.data.run import Run
 from swag_af.data.text.scripts import is_latin
+from swag_af.data.text.wording import fold
 from swag_af.judging.verdicts import (
     IN_ANOTHER_SCRIPT,
     MEANINGS,
@@ -247,7 +248,7 @@ def _is_same(given: str, ending: str) -> bool:
         return bool(numbers[0] & numbers[1])
     words = _words(given), _words(ending)
     if not any(words):
-        return "".join(_folded(given).split()) == "".join(_folded(ending).split())
+        return "".join(fold(given).split()) == "".join(fold(ending).split())
     return "".join(words[0]) == "".join(words[1])
 
 
@@ -261,11 +262,7 @@ def _shares_a_word(given: str, ending: str) -> bool:
 
 def _words(text: str) -> list[str]:
     """The runs of letters, digits and the signs that belong to letters: what spreadsheets leave as it is."""
-    return "".join(sign if unicodedata.category(sign)[0] in "LMN" else " " for sign in _folded(text)).split()
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(sign if unicodedata.category(sign)[0] in "LMN" else " " for sign in fold(text)).split()
 
 
 def _values(text: str) -> set[Decimal]:
