@@ -29,75 +29,71 @@ class Published:
     source: str = SWAG
 
 
-def _row(name: str, found: dict[str, Pair], generated: dict[str, Pair]) -> Published:
-    return Published(name, found, generated)
-
-
-_SAME = {ENDING: (25.0, 25.0), SECOND: (25.0, 25.0), FULL: (25.0, 25.0)}
+_SAME: dict[str, Pair] = {ENDING: (25.0, 25.0), SECOND: (25.0, 25.0), FULL: (25.0, 25.0)}
 _LENGTH: dict[str, Pair] = {ENDING: (26.7, 27.0)}
 _CONCEPTNET: dict[str, Pair] = {SECOND: (26.0, 26.0)}
 
 ROWS: dict[str, Published] = {
-    "random": _row("Random", dict(_SAME), dict(_SAME)),
-    "shortest": _row("Length (shortest)", _LENGTH, _LENGTH),
-    "conceptnet": _row("ConceptNet", _CONCEPTNET, _CONCEPTNET),
-    "fasttext": _row(
+    "random": Published("Random", _SAME, _SAME),
+    "shortest": Published("Length (shortest)", _LENGTH, _LENGTH),
+    "conceptnet": Published("ConceptNet", _CONCEPTNET, _CONCEPTNET),
+    "fasttext": Published(
         "fastText",
         {ENDING: (27.5, 26.9), SECOND: (29.2, 27.8), FULL: (29.4, 28.0)},
         {ENDING: (29.9, 29.0), SECOND: (29.8, 29.0), FULL: (30.3, 29.8)},
     ),
-    "encoder": _row(
+    "encoder": Published(
         "Sentence encoders (SkipThoughts)",
         {ENDING: (32.4, 32.1), SECOND: (33.0, 32.4)},
         {ENDING: (32.2, 31.8), SECOND: (32.8, 32.3)},
     ),
-    "lstm": _row(
+    "lstm": Published(
         "LSTM sequence model",
         {ENDING: (31.9, 31.8), SECOND: (32.7, 32.4), FULL: (43.1, 43.6)},
         {ENDING: (32.9, 32.4), SECOND: (34.3, 33.5), FULL: (45.6, 45.7)},
     ),
-    "lstm numberbatch": _row(
+    "lstm numberbatch": Published(
         "LSTM+Numberbatch",
         {ENDING: (32.4, 32.6), SECOND: (31.9, 31.9), FULL: (39.9, 40.2)},
         {ENDING: (32.3, 31.9), SECOND: (34.1, 32.8), FULL: (41.2, 40.5)},
     ),
-    "dualbow": _row(
+    "dualbow": Published(
         "DualBoW+GloVe",
         {SECOND: (31.3, 31.3), FULL: (34.5, 34.7)},
         {SECOND: (31.9, 31.2), FULL: (32.9, 33.1)},
     ),
-    "dualbow numberbatch": _row(
+    "dualbow numberbatch": Published(
         "DualBoW+Numberbatch",
         {SECOND: (31.9, 31.4), FULL: (35.1, 35.1)},
         {SECOND: (31.6, 31.3), FULL: (34.2, 34.1)},
     ),
-    "infersent-mlp": _row(
+    "infersent-mlp": Published(
         "InferSent-MLP",
         {SECOND: (32.9, 32.1), FULL: (35.9, 36.2)},
         {SECOND: (32.8, 32.7), FULL: (39.5, 39.4)},
     ),
-    "infersent-bilinear": _row(
+    "infersent-bilinear": Published(
         "InferSent-Bilinear",
         {SECOND: (32.0, 31.3), FULL: (40.5, 40.3)},
         {SECOND: (31.6, 31.3), FULL: (39.0, 38.4)},
     ),
-    "nli": _row("SNLI-ESIM", {FULL: (36.4, 36.1)}, {FULL: (36.2, 36.0)}),
-    "decomp": _row(
+    "nli": Published("SNLI-ESIM", {FULL: (36.4, 36.1)}, {FULL: (36.2, 36.0)}),
+    "decomp": Published(
         "DecompAttn+GloVe",
         {SECOND: (29.8, 30.3), FULL: (47.4, 47.6)},
         {SECOND: (31.1, 31.7), FULL: (48.5, 48.6)},
     ),
-    "decomp numberbatch": _row(
+    "decomp numberbatch": Published(
         "DecompAttn+Numberbatch",
         {SECOND: (32.4, 31.7), FULL: (47.4, 48.0)},
         {SECOND: (32.5, 31.9), FULL: (48.0, 48.3)},
     ),
-    "esim": _row(
+    "esim": Published(
         "ESIM+GloVe",
         {SECOND: (34.8, 35.1), FULL: (51.9, 52.7)},
         {SECOND: (36.3, 36.7), FULL: (52.5, 52.5)},
     ),
-    "esim numberbatch": _row(
+    "esim numberbatch": Published(
         "ESIM+Numberbatch",
         {SECOND: (33.1, 32.6), FULL: (46.5, 46.4)},
         {SECOND: (33.0, 32.4), FULL: (44.0, 44.6)},
