@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from swag_af.data.splits import renumbered
 from swag_af.scoring.figures import DIGITS, FEWEST_GROUPS, Figure, difference
 from swag_af.scoring.reading.predictions import Predictions
 
@@ -125,16 +126,23 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def bootstrap(
     differences: np.ndarray, groups: np.ndarray, *, seed: int, draws: int = DRAWS
 ) -> tuple[float, float, float]:
-    """`(low, high, p)` of the mean of `differences` (N,), whole `groups` (N,) drawn with replacement.
-
-    Groups of the same sum and size are drawn together, so rows may have any order.
-    """
-    sums = np.round(np.bincount(groups, differences), DIGITS)  # (groups,)
-    alike, n_alike = np.unique(np.stack([sums, np.bincount(groups)], axis=1), axis=0, return_counts=True)
-    rng = np.random.default_rng((seed, *b"bootstrap"))
-    drawn = rng.multinomial(n_alike.sum(), n_alike / n_alike.sum(), size=draws)  # (draws, a) how often each kind
-    totals = drawn @ alike  # (draws, 2)
+    """`(low, high, p)` of the mean of `differences` (N,), whole `groups` (N,) drawn with replacement."""
+    columns = np.stack([differences, np.ones(len(differences))], axis=1)
+    totals = resampled(columns, groups, draws, rng=np.random.default_rng((seed, *b"bootstrap")))  # (draws, 2)
     found = np.round(totals[:, 0] / totals[:, 1], DIGITS)
     low, high = np.quantile(found, [0.025, 0.975])
     tails = [(1 + int((found * sign <= 0).sum())) / (draws + 1) for sign in (1, -1)]
     return round(float(low), DIGITS), round(float(high), DIGITS), min(1.0, 2 * min(tails))
+
+
+def resampled(columns: np.ndarray, groups: np.ndarray, draws: int, *, rng: np.random.Generator) -> np.ndarray:
+    """(draws, c) the sums of `columns` (N, c), whole `groups` (N,) drawn with replacement.
+
+    Groups of the same sums are drawn together, so rows may have any order.
+    """
+    numbers = renumbered(groups)
+    table = np.stack([np.bincount(numbers, column) for column in columns.T], axis=1)  # (groups, c)
+    alike, n_alike = np.unique(np.round(table, DIGITS), axis=0, return_counts=True)
+    drawn = rng.multinomial(len(table), n_alike / len(table), size=draws)  # (draws, a) how often each kind
+    sums: np.ndarray = drawn @ alike
+    return sums

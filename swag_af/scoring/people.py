@@ -22,8 +22,8 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.interval import t_quantile, wilson
-from swag_af.data.splits import renumbered
 from swag_af.judging.reliability import fleiss
+from swag_af.scoring.comparison import resampled
 from swag_af.scoring.figures import DIGITS, FEWEST_GROUPS, Figure, rounded, share
 from swag_af.scoring.reading.judgements import Judgements
 
@@ -198,7 +198,7 @@ def _kappa(judgements: Judgements, seed: int) -> list[Figure]:
     value = float(_kappas(sums.sum(axis=0, keepdims=True))[0])
     if np.isnan(value):
         return []
-    low, high = _resampled(sums, groups, seed)
+    low, high = _interval(sums, groups, seed)
     return [rounded(Figure("Fleiss' kappa", value, low, high, len(votes), f"items with {m:.0f} labels"))]
 
 
@@ -207,17 +207,11 @@ def _kappas(sums: np.ndarray) -> np.ndarray:
     return fleiss(sums[:, 0] / sums[:, 1], sums[:, 2:])
 
 
-def _resampled(sums: np.ndarray, groups: np.ndarray, seed: int) -> tuple[float | None, float | None]:
+def _interval(sums: np.ndarray, groups: np.ndarray, seed: int) -> tuple[float | None, float | None]:
     """The 95 % interval with whole groups drawn; none of fewer than `FEWEST_GROUPS`, or where a resample has one label
     alone."""
-    number = renumbered(groups)
-    table = np.stack([np.bincount(number, column) for column in sums.T], axis=1)  # (groups, 2 + C)
-    alike, n_alike = np.unique(np.round(table, DIGITS), axis=0, return_counts=True)
-    drawn = np.random.default_rng((seed, *b"kappa")).multinomial(
-        len(table), n_alike / len(table), size=DRAWS
-    )  # (DRAWS, kinds)
-    found = _kappas(drawn @ alike)
-    if len(table) < FEWEST_GROUPS or np.isnan(found).any():
+    found = _kappas(resampled(sums, groups, DRAWS, rng=np.random.default_rng((seed, *b"kappa"))))
+    if len(np.unique(groups)) < FEWEST_GROUPS or np.isnan(found).any():
         return None, None
     low, high = np.quantile(found, [0.025, 0.975])
     return float(low), float(high)
