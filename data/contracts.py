@@ -17,6 +17,9 @@ from swag_af.data.own_code import blaming, name_fault
 
 ThingT = TypeVar("ThingT")
 
+WORDS = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu") for b in ("d", "g", "ll", "nk", "rt", "st")]
+"""Made up, for texts that a class is tried on."""
+
 
 def factory_of(thing_or_factory: ThingT | Callable[[], ThingT], method: str) -> Callable[[], ThingT]:
     """A function that returns a new thing each time: a class or a function as it is, a thing with `method` copied.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.contracts import broken, constructor_fault, factory_of
+from swag_af.data.contracts import WORDS, broken, constructor_fault, factory_of
 from swag_af.data.errors import ContractError, InputError
 from swag_af.data.files import plain
 from swag_af.data.own_code import arguments_lost, blaming, said_of
@@ -114,10 +114,9 @@ def same_settings(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
 def small_pool(rng: np.random.Generator, made: object) -> CandidatePool:
     """`N_ROWS` rows of `N_COLUMNS` random texts, gold first, all different, with random features where a filter or a
     guard, `made`, requires these. ContractError where it requires tables that no pool has."""
-    words = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu") for b in ("d", "g", "ll", "nk", "rt", "st")]
 
     def phrase(n: int) -> str:
-        return " ".join(rng.choice(words, n))
+        return " ".join(rng.choice(WORDS, n))
 
     contexts = [
         Context(phrase(8), phrase(int(rng.integers(1, 5))), f"{phrase(int(rng.integers(3, 12)))} x{i}x0 .")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.contracts import broken, factory_of, lacking
+from swag_af.data.contracts import WORDS, broken, factory_of, lacking
 from swag_af.data.own_code import name_fault
 from swag_af.matching.contract import Relevance, Similarity
 from swag_af.matching.own import call_method
@@ -71,8 +71,7 @@ def _has_methods(sentences: dict[int, str], model: Any, *methods: str) -> None:
 
 
 def _texts(rng: np.random.Generator) -> list[str]:
-    words = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu") for b in ("d", "g", "ll", "nk", "rt", "st")]
-    return [" ".join(rng.choice(words, int(rng.integers(2, 9)))) + "." for _ in range(N_TEXTS)]
+    return [" ".join(rng.choice(WORDS, int(rng.integers(2, 9)))) + "." for _ in range(N_TEXTS)]
 
 
 def _checked(sentences: dict[int, str], sentence: int, model: Any, scores: Any, shape: tuple[int, int]) -> np.ndarray:
