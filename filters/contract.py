@@ -236,6 +236,19 @@ def gold_labels(view: View) -> np.ndarray:
     return np.tile((np.arange(m) == 0).astype(np.int64), n)
 
 
+NEVER = 20.0
+"""How far below the lowest logit of a text a label lies that no fitted text had: two in a billion."""
+
+
+def class_logits(decided: np.ndarray, found: np.ndarray, n_labels: int) -> np.ndarray:
+    """(q, n_labels) logits: those `decided` (q, k) of the labels `found` (k,), or of two by how much the second is
+    above the first (q,), and for all others what says never."""
+    known = decided if decided.ndim == 2 else np.stack([np.zeros_like(decided), decided], axis=1)
+    logits = np.repeat(known.min(axis=1, keepdims=True) - NEVER, n_labels, axis=1)
+    logits[:, found] = known
+    return logits
+
+
 def unfitted(named: str, given: str = "view") -> InputError:
     """The error of a model, `filter mlp` say, that is to score and was never given what it is fitted on."""
     return InputError(f"{named} has not been fitted. Call fit({given}, rng=...) first.")

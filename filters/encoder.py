@@ -16,7 +16,7 @@ import numpy as np
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
-from swag_af.filters.contract import check_fit, fields_of, gold_labels, unfitted
+from swag_af.filters.contract import check_fit, class_logits, fields_of, gold_labels, unfitted
 from swag_af.filters.frozen import FrozenEncoder
 from swag_af.filters.pretrained import second_sentences_within
 from swag_af.filters.strings import Inputs, check_inputs, pieces_of
@@ -183,8 +183,6 @@ _PLAIN = 0.01
 _SMALLEST = 1e-8
 """A feature that varies less is the same for all."""
 _MOST_STEPS = 1000
-_NEVER = 20.0
-"""How far below the lowest logit a label lies that was not fitted: two in a billion."""
 
 
 @dataclass(frozen=True)
@@ -202,10 +200,7 @@ class _Fitted:
 
     def logits(self, features: np.ndarray) -> np.ndarray:
         """(q, n_labels) of `features` (q, F)."""
-        known = np.zeros((len(features), 1))
+        decided = np.zeros((len(features), 1))
         if self.regression is not None:
             decided = self.regression.decision_function((features - self.mean) / self.deviation)
-            known = decided if decided.ndim == 2 else np.stack([np.zeros_like(decided), decided], axis=1)
-        logits = np.repeat(known.min(axis=1, keepdims=True) - _NEVER, self.n_labels, axis=1)
-        logits[:, self.found] = known
-        return logits
+        return class_logits(decided, self.found, self.n_labels)

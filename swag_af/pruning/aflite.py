@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.auditing.probes.models import ByEntry, answers_of, with_unseen
+from swag_af.auditing.probes.models import ByEntry, answers_of
 from swag_af.auditing.ranking import hits
 from swag_af.data.instances.instances import Instances
 from swag_af.data.splits import hold_out, renumbered
+from swag_af.filters.contract import class_logits
 
 
 class Linear:
@@ -43,10 +44,9 @@ class Linear:
     def score(self, entries: np.ndarray) -> np.ndarray:
         """(p, n_labels) logits."""
         if self.regression is None:
-            return with_unseen(np.zeros((len(entries), 1)), self.found, self.n_labels)
+            return class_logits(np.zeros((len(entries), 1)), self.found, self.n_labels)
         logits = self.regression.decision_function(self.table[entries]).astype(np.float64)
-        both = logits if logits.ndim == 2 else np.stack([np.zeros_like(logits), logits], axis=1)
-        return with_unseen(both, self.found, self.n_labels)
+        return class_logits(logits, self.found, self.n_labels)
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.auditing.probes.inputs import Reading
-from swag_af.auditing.probes.models import Scorer, answers_of, label_scores, with_unseen
+from swag_af.auditing.probes.models import Scorer, answers_of, label_scores
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.own_code import blaming
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.wording import comparable
-from swag_af.filters.contract import ClassFilter, Filter, fit_filter, score_questions
+from swag_af.filters.contract import ClassFilter, Filter, class_logits, fit_filter, score_questions
 from swag_af.filters.prepare import prepare
 
 _BLANK = "."
@@ -98,7 +98,7 @@ class ClassScorer:
             given = self.filter.score_classes(*self._sides(scored))
         scores = label_scores(given, (len(scored), self.n_labels), f"{type(self.filter).__name__}.score_classes")
         found = np.unique(answers)
-        return with_unseen(scores[:, found], found, self.n_labels).ravel()
+        return class_logits(scores[:, found], found, self.n_labels).ravel()
 
     def _sides(self, rows: np.ndarray) -> tuple[list[str], list[str]]:
         return [self.firsts[row] for row in rows], [self.seconds[row] for row in rows]

@@ -29,10 +29,8 @@ from swag_af.auditing.probes.words import ngram_counts
 from swag_af.data.errors import ContractError, told
 from swag_af.data.instances.instances import Texts
 from swag_af.data.own_code import blaming
+from swag_af.filters.contract import class_logits
 from swag_af.filters.fast_text import FastText, FastTextSettings, train
-
-NEVER = 20.0
-"""How far below the lowest logit of a text a label lies that no fitted text had: two in a billion."""
 
 
 @runtime_checkable
@@ -97,13 +95,6 @@ class ByEntry:
         return scores[:, 1] - scores[:, 0]
 
 
-def with_unseen(logits: np.ndarray, found: np.ndarray, n_labels: int) -> np.ndarray:
-    """(q, n_labels) the `logits` (q, k) of the labels `found` (k,), and for all others what says never."""
-    scores = np.repeat(logits.min(axis=1, keepdims=True) - NEVER, n_labels, axis=1)
-    scores[:, found] = logits
-    return scores
-
-
 def with_all_shares(logits: np.ndarray, fitted: np.ndarray, every: np.ndarray, n_labels: int) -> np.ndarray:
     """`logits` (n * n_labels,) as if the labels `fitted` had the shares that `every` label of the set has.
 
@@ -144,10 +135,9 @@ class Tfidf:
     def score(self, entries: np.ndarray) -> np.ndarray:
         """(q, n_labels) logits."""
         if len(self.found) < 2:
-            return with_unseen(np.zeros((len(entries), 1)), self.found, self.n_labels)
+            return class_logits(np.zeros((len(entries), 1)), self.found, self.n_labels)
         logits = self.regression.decision_function(self._weighted(self.counts[entries]))
-        both = logits if logits.ndim == 2 else np.stack([np.zeros_like(logits), logits], axis=1)
-        return with_unseen(both, self.found, self.n_labels)
+        return class_logits(logits, self.found, self.n_labels)
 
     def _weighted(self, counts: Any) -> Any:
         from scipy.sparse import csr_matrix
@@ -178,7 +168,7 @@ class FastTextModel:
         """(q, n_labels) logits."""
         outputs = np.array(list(self.fitted.outputs.values()))  # (k, dim)
         logits = self.fitted.vectors(texts) @ outputs.T  # (q, k)
-        return with_unseen(logits, np.array(list(self.fitted.outputs)), self.n_labels)
+        return class_logits(logits, np.array(list(self.fitted.outputs)), self.n_labels)
 
 
 class OfStrings:
