@@ -11,7 +11,6 @@ The same audit gives the same bytes; times and paths of the machine are in none 
 not at all.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -28,7 +27,7 @@ from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.files import write_text as write_file
 from swag_af.data.instances.instances import Instances, Kind
-from swag_af.data.manifests import FORMAT, check_made_by, read_finished
+from swag_af.data.manifests import FORMAT, as_read, check_made_by, read_finished
 from swag_af.data.records import Count, parse_record
 from swag_af.data.replacing import check_there, replacing
 
@@ -224,7 +223,7 @@ def _about(audit: Audit, tiers: Tiers | None) -> About:
         probes=tuple(map(_probe_record, audit.probes)),
         tiers=dict(zip(TIERS, by_tier, strict=False)),
         weights=dict(tiers.weights) if tiers else {},
-        record=json.loads(json.dumps(audit.record, default=str)),  # as it will be read again
+        record=as_read(audit.record),
     )
 
 
