@@ -7,7 +7,7 @@ names alone, and commands that have them among their words; `stores` moves the f
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,12 @@ def option_words(kind: type, options: Mapping[str, Any]) -> list[str]:
     named = [value for _, value, default in _flat(kind, options) if default is MISSING]
     several = (value if isinstance(value, list | tuple) else [value] for value in named)
     return [*(str(one) for values in several for one in values), *flags(_differing(kind, options))]
+
+
+def command_for(verb: str, options: Any, *, but: Collection[str] = ()) -> str:
+    """The command line that runs `verb` with `options`, an object of its dataclass, as they were given, `but` those."""
+    told = {name: value for name, value in asdict(options).items() if name not in but}
+    return command(verb, *option_words(type(options), told))
 
 
 def flags(options: Mapping[str, Any]) -> list[str]:

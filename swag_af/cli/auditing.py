@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -28,7 +28,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import check_nothing_lost
 from swag_af.data.progress import progress
 from swag_af.data.replacing import check_apart, check_output, remove
-from swag_af.data.urls import command, option_words, told_otherwise
+from swag_af.data.urls import command_for, told_otherwise
 from swag_af.filters.prepare import place
 from swag_af.filters.registry import make_filter
 
@@ -234,4 +234,4 @@ def _command(options: AuditOptions) -> str:
     told = replace(options, out=None, gate=None, junit=None, sarif=None, workers=None)
     told = replace(told, where=EngineOptions())
     told = replace(told, out=Path("audit")) if _is_one_run(told) and not told.compare else told
-    return command("audit", *option_words(AuditOptions, asdict(told)))
+    return command_for("audit", told)

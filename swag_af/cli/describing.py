@@ -15,7 +15,7 @@ from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.manifests import FORMAT, check_made_by, check_nothing_lost
 from swag_af.data.replacing import check_output, replacing
 from swag_af.data.tags import load_tagger
-from swag_af.data.urls import command, option_words
+from swag_af.data.urls import command_for
 from swag_af.describing.description import Description, description_of
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.tables import Table, tables_of
@@ -68,7 +68,9 @@ def _write(made: Description, folder: Path, options: DescribeOptions) -> None:
             for suffix, text in (("csv", _csv(one)), ("md", _markdown(one)), ("tex", _latex(one))):
                 write_text(temporary / TABLES / f"{one.name}.{suffix}", text)
         pictures = plot_description(made, temporary)
-        write_text(temporary / PAGE, description_page(made, pictures, command=_command(options)))
+        write_text(
+            temporary / PAGE, description_page(made, pictures, command=command_for("describe", options, but=("force",)))
+        )
         write_json(temporary / ABOUT, {"format": FORMAT, "kind": "description", **asdict(made)})
 
 
@@ -88,12 +90,6 @@ def _markdown(one: Table) -> str:
 def _latex(one: Table) -> str:
     left = [i for i, column in enumerate(one.columns) if column.form == "text"]
     return latex_table(one.shown(), one.caption, one.name, left=left)
-
-
-def _command(options: DescribeOptions) -> str:
-    """What was run, with paths as they were given, so that it can be run again."""
-    told = {name: value for name, value in asdict(options).items() if name != "force"}
-    return command("describe", *option_words(DescribeOptions, told))
 
 
 def described_lines(made: Description, options: DescribeOptions) -> list[str]:

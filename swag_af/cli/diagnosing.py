@@ -7,12 +7,12 @@ from swag_af.data.errors import InputError, takes_options
 from swag_af.data.files import read_json, write_json, write_jsonl, write_text
 from swag_af.data.manifests import check_made_by, check_manifest, read_finished
 from swag_af.data.replacing import check_apart, check_output, remove, remove_leftovers
+from swag_af.data.urls import command_for
 from swag_af.diagnosing.diagnosis import check_begun, measure, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis
 from swag_af.diagnosing.told import advice, answers, headline, not_asked, tables
 from swag_af.reporting.diagnosis_page import diagnosis_page
-from swag_af.reporting.provenance import command_of
 from swag_af.reporting.text import table
 
 AGAIN = "Delete the folder and diagnose the run again."
@@ -36,7 +36,7 @@ def diagnose(options: DiagnoseOptions) -> Diagnosis:
         remove_leftovers(folder)
         made, rows = measure(subject, folder / WORK)
         write_jsonl(folder / ROWS, map(asdict, rows))
-        write_text(folder / PAGE, diagnosis_page(made, command=_command(options)))
+        write_text(folder / PAGE, diagnosis_page(made, command=command_for("diagnose", options, but=("json",))))
         write_json(folder / ABOUT, {**made.as_record(), "identity": subject.identity()})
     remove(folder / WORK)
     if options.json is not None:
@@ -69,12 +69,6 @@ def _check_whole(folder: Path) -> None:
 def open_diagnosis(folder: Path) -> Diagnosis:
     """The finished diagnosis in `folder`; FormatError names the file of what is damaged."""
     return read_finished(folder / ABOUT, KIND, Diagnosis, AGAIN)
-
-
-def _command(options: DiagnoseOptions) -> str:
-    """What was run, with paths as they were given, so that it can be run again."""
-    told = {name: value for name, value in asdict(options).items() if name != "json"}
-    return command_of(DiagnoseOptions, "diagnose", told)
 
 
 def diagnosed_lines(diagnosis: Diagnosis, folder: Path) -> list[str]:

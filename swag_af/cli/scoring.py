@@ -1,11 +1,9 @@
 """The verb `score`: what it writes, and what it and `count-check` print."""
 
-from dataclasses import asdict
-
 from swag_af.data.errors import takes_options
 from swag_af.data.files import write_json, write_text
 from swag_af.data.replacing import check_apart, check_output
-from swag_af.data.urls import command, option_words
+from swag_af.data.urls import command_for
 from swag_af.reporting.text import table
 from swag_af.scoring.counting import CountCheck
 from swag_af.scoring.masking import write_masked
@@ -65,8 +63,7 @@ def _check_outputs(options: ScoreOptions) -> None:
 def _page(options: ScoreOptions, scores: Scores) -> str:
     from swag_af.reporting.score_page import score_page
 
-    told = {name: value for name, value in asdict(options).items() if name not in ("json", "out", "force")}
-    return score_page(scores, command=command("score", *option_words(ScoreOptions, told)))
+    return score_page(scores, command=command_for("score", options, but=("json", "out", "force")))
 
 
 def score_lines(scores: Scores, options: ScoreOptions) -> list[str]:

@@ -41,7 +41,7 @@ from swag_af.data.manifests import (
 from swag_af.data.own_code import source_of
 from swag_af.data.progress import note, progress
 from swag_af.data.replacing import remove, remove_leftovers
-from swag_af.data.urls import command, option_words, told_otherwise
+from swag_af.data.urls import command_for, told_otherwise
 from swag_af.filters.registry import REGISTRY, make_filter, parse_names
 from swag_af.pruning.aflite import AFLite
 from swag_af.pruning.agreement import (
@@ -325,9 +325,9 @@ class _Work:
     def _save(self, made: Audit, name: str, comparison: Comparison | None) -> None:
         from swag_af.reporting.audit_page import audit_page
 
-        saved, told = saved_form(made), asdict(replace(self.options, out=PruneOptions.out, write=None))
+        saved = saved_form(made)
         saved = replace(saved, about=replace(saved.about, reading=told_otherwise(self.options.reading)))
-        page = audit_page(saved, comparison, command=command("prune", *option_words(PruneOptions, told)))
+        page = audit_page(saved, comparison, command=command_for("prune", self.options, but=("out", "write")))
         beside = {"audit.html": page} | ({COMPARISON: comparison_text(comparison)} if comparison else {})
         save_audit(saved, self.options.out / name, beside)
 
