@@ -1,11 +1,15 @@
-"""The command that installs an extra, as this package is installed. What needs one imports it itself."""
+"""The command that installs an extra, as this package is installed. What needs one imports it itself, in `needing`."""
 
 import json
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
+
+from swag_af.data.errors import InputError, in_one_line
 
 _CHECKOUT = Path(__file__).resolve().parents[1]
 """The folder that holds the package, and pyproject.toml where it is a checkout."""
@@ -16,6 +20,18 @@ def install(extra: str) -> str:
     if (_CHECKOUT / "pyproject.toml").exists():
         return f"pip install -e {shlex.quote(f'{_CHECKOUT}[{extra}]')}"
     return f"pip install {shlex.quote(f'{_source()}[{extra}]')}"
+
+
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Import something of `extra` within: InputError that says how to install what is missing, or cannot be used."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: {install(extra)}") from error
+    except ImportError as error:
+        said = f"{error.name} cannot be imported ({in_one_line(error)})"
+        raise InputError(f"{said}. Install it again, with: {install(extra)}") from error
 
 
 def _source() -> str:

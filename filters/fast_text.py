@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.extras import install
+from swag_af.data.extras import needing
 from swag_af.data.pool.view import View
 from swag_af.filters.contract import check_fit, gold_labels, unfitted
 from swag_af.filters.strings import second_sentence_tokens
@@ -168,10 +168,8 @@ def _line(text: str) -> str:
 
 def import_fasttext() -> Any:
     """The package; raises InputError that says how to install it."""
-    try:
+    with needing("fasttext"):
         import fasttext
-    except ImportError as error:
-        raise InputError(f"fasttext is not installed. Install it with: {install('fasttext')}") from error
     return fasttext
 
 

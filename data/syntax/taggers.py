@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from swag_af.data.errors import InputError, in_one_line
-from swag_af.data.extras import install
+from swag_af.data.extras import needing
 from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree
 from swag_af.data.replacing import check_there
 from swag_af.data.syntax.english import rules as english
@@ -98,10 +98,8 @@ def load_spacy(pipeline: str = _SPACY_PIPELINE) -> Any:
 
 def import_spacy() -> Any:
     """The package spacy; InputError that says how to install it where it is missing."""
-    try:
+    with needing("spacy"):
         import spacy
-    except ImportError as error:
-        raise InputError(f"spacy is not installed. Install it with: {install('spacy')}") from error
     return spacy
 
 

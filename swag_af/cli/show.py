@@ -15,7 +15,7 @@ from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import phrase
 from swag_af.data.errors import FormatError, InputError, SwagAfError, several
-from swag_af.data.extras import install
+from swag_af.data.extras import needing
 from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.findings import read_audits
 from swag_af.data.manifests import MANIFEST, an, check_manifest, read_manifest
@@ -214,10 +214,8 @@ def _show_verdicts(path: Path, options: ShowOptions) -> list[str]:
 
 
 def _show_verification(path: Path, options: ShowOptions) -> list[str]:
-    try:
+    with needing("verify"):
         from swag_af.verify.store import open_store
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     run = path.absolute().parent
     store = open_store(run)
     try:

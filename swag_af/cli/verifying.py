@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from swag_af.cli.saying import say
 from swag_af.data.errors import InputError, several
-from swag_af.data.extras import install
+from swag_af.data.extras import needing
 from swag_af.data.urls import command
 from swag_af.judging.options import AgreementOptions
 from swag_af.reporting.text import table
@@ -13,19 +13,15 @@ from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, 
 
 def verify_serve(options: ServeOptions) -> None:
     """Print the address of the web application, and serve it until Ctrl-C."""
-    try:
+    with needing("verify"):
         from swag_af.verify.web.server import serve
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     serve(options, say=say)
 
 
 def verify_invite(options: InviteOptions) -> None:
     """Write the links, and say what to run next."""
-    try:
+    with needing("verify"):
         from swag_af.verify.invitations import invite
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     n = invite(options)
     then = command("verify", "serve", options.run, "--invited-only")
     say(f"{several(n, 'link')}. Written to {options.out}. Next: {then}")
@@ -33,10 +29,8 @@ def verify_invite(options: InviteOptions) -> None:
 
 def verify_backup(options: BackupOptions) -> None:
     """Copy the answers, and say how many they are."""
-    try:
+    with needing("verify"):
         from swag_af.verify.backup import backup
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     n = backup(options)
     say(f"{several(n, 'answer')}, those to trial questions included. Written to {options.out}.")
 

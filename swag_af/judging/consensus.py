@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.extras import install
+from swag_af.data.extras import needing
 from swag_af.judging.verdicts import RATINGS, Item, Judgement, Verdict, in_order, judge, rank_endings
 
 if TYPE_CHECKING:
@@ -234,11 +234,9 @@ def _by_appearance(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fit(method: str, tasks: np.ndarray, workers: np.ndarray, values: np.ndarray) -> "pd.DataFrame":
-    try:
+    with needing("verify"):
         import pandas as pd
         from crowdkit.aggregation import MACE, DawidSkene
-    except ImportError:
-        raise InputError(f"crowd-kit is not installed. Install it with: {install('verify')}") from None
     data = pd.DataFrame({"task": tasks, "worker": workers, "label": values})
     if method == "dawid-skene":
         return DawidSkene(n_iter=100).fit_predict_proba(data)

@@ -2,12 +2,15 @@
 
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
 from swag_af.data import extras
+from swag_af.data.errors import InputError
 from swag_af.data.extras import install
+from swag_af.filters.fast_text import import_fasttext
 
 
 class Noted:
@@ -40,3 +43,18 @@ def test_elsewhere_the_package_is_named(noted: object, tmp_path: Path, monkeypat
     monkeypatch.setattr(extras, "_CHECKOUT", tmp_path)
     monkeypatch.setattr(extras, "distribution", lambda name: Noted(noted))
     assert shlex.split(install("s3")) == ["pip", "install", "swag-af[s3]"]
+
+
+def test_what_is_there_and_cannot_be_imported_is_not_called_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fasttext.py").write_text("raise ImportError('libstdc++.so: no version', name='fasttext_pybind')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "fasttext", raising=False)
+    with pytest.raises(
+        InputError, match=r"^fasttext_pybind cannot be imported \(libstdc\+\+\.so: no version\)\. Install"
+    ):
+        import_fasttext()
+    (tmp_path / "fasttext.py").write_text("import nothing_of_this_name\n")
+    with pytest.raises(InputError, match=r"^nothing_of_this_name is not installed\. Install it with: pip install "):
+        import_fasttext()

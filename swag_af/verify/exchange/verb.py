@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.errors import InputError, several
-from swag_af.data.extras import install
+from swag_af.data.extras import needing
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import n_marked
 from swag_af.data.replacing import check_apart, check_output, check_outputs, replacing_all
@@ -139,10 +139,8 @@ def _of_links(run: Run, to_judge: Sequence[Item]) -> str | None:
 def _export_verdicts(options: ExportOptions) -> Exported:
     """What the web application collected; of dequalified people where `all` says so."""
     check_output(options.out, force=options.force)
-    try:
+    with needing("verify"):
         from swag_af.verify.store import open_store
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: {install('verify')}") from None
     store = open_store(options.run, options.database)
     check_apart("--out", options.out, (store.file,))
     found = store.verdicts(include_dequalified=options.all)
