@@ -8,6 +8,7 @@ from typing import Any
 from swag_af.cli.following import release_command
 from swag_af.data.errors import several
 from swag_af.data.files import read_json, read_jsonl
+from swag_af.data.percent import from_to
 from swag_af.data.progress import duration
 from swag_af.data.urls import command
 from swag_af.matching.estimate import Estimate
@@ -109,7 +110,7 @@ def points_table(points: Sequence[Point]) -> list[str]:
 
 
 def _percent(one: Accuracy) -> str:
-    return f"{100 * one.value:.1f} ({100 * one.low:.1f}-{100 * one.high:.1f})"
+    return f"{100 * one.value:.1f} ({from_to(one.low, one.high)})"
 
 
 def _people(point: Point) -> str:

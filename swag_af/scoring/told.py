@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from swag_af.data.errors import several
+from swag_af.data.percent import from_to
 from swag_af.scoring.breakdown import SMALLEST
 from swag_af.scoring.comparison import Comparison, Counts, Gap
 from swag_af.scoring.counting import CountCheck, Sensitivity, Share
@@ -336,21 +337,21 @@ def check_sentences(check: CountCheck) -> list[str]:
 
 
 def shown(one: Figure) -> str:
-    """A figure with its interval, in per cent: `62.89 (55.1-70.0)`; a difference in points."""
+    """A figure with its interval, in per cent: `62.89 (55.1 to 70.0)`; a difference in points."""
     if one.value is None:
         return "none"
     return signed_with(one) if one.kind == "difference" else f"{percent(one.value)} ({between(one)})"
 
 
 def between(one: Figure) -> str:
-    """The interval of a share: `55.1-70.0`."""
-    return "" if one.low is None or one.high is None else f"{100 * one.low:z.1f}-{100 * one.high:z.1f}"
+    """The interval of a share: `55.1 to 70.0`."""
+    return "" if one.low is None or one.high is None else from_to(one.low, one.high)
 
 
 def kappa_of(one: Figure) -> str:
     """A coefficient with its interval."""
     value = "" if one.value is None else f"{one.value:z.3f}"
-    return value if one.low is None or one.high is None else f"{value} ({one.low:z.3f}-{one.high:z.3f})"
+    return value if one.low is None or one.high is None else f"{value} ({one.low:z.3f} to {one.high:z.3f})"
 
 
 def percent(value: float | None) -> str:

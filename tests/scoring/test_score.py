@@ -23,7 +23,7 @@ from swag_af.scoring.options import PredictionOptions, ScoreOptions
 from swag_af.scoring.outcome import Scores, score_of
 from swag_af.scoring.partial import only_rows, predicted_rows
 from swag_af.scoring.reading.predictions import predictions_of
-from swag_af.scoring.told import figure_rows, further, headline, spread_sentence
+from swag_af.scoring.told import figure_rows, further, headline, kappa_of, shown, spread_sentence
 from swag_af.scoring.verb import _chosen_by
 
 
@@ -282,6 +282,11 @@ def test_how_many_groups_are_shown_of_how_many_is_said() -> None:
 
 def figure(value: float, low: float, high: float, chance: float | None, by_shares: float | None) -> Figure:
     return Figure("consistency", value, low, high, 60, "sets", chance, chance_by_shares=by_shares)
+
+
+def test_an_interval_is_written_as_other_verbs_do() -> None:
+    assert shown(figure(0.6289, 0.551, 0.7, 0.0, 0.25)) == "62.89 (55.1 to 70.0)"
+    assert kappa_of(figure(0.5, 0.25, 0.75, None, None)) == "0.500 (0.250 to 0.750)"
 
 
 @pytest.mark.parametrize(
