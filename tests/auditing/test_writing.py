@@ -77,6 +77,8 @@ def test_an_article_may_end_the_start_of_an_option() -> None:
     [
         ("Which of these is NOT a fruit?", True),
         ("All of the following are fruits except", True),
+        ("They are not cats。Which is the dog？", False),
+        ("All are cats。Which is not？", True),
         ("Why don't cats bark?", True),
         ("Which is a fruit?", False),
         ("She did not come. What did she do?", False),

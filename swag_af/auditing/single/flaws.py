@@ -14,6 +14,7 @@ import numpy as np
 from swag_af.auditing.single.form import characters
 from swag_af.auditing.single.likeness import likeness
 from swag_af.auditing.single.numbers import numeric_questions
+from swag_af.auditing.single.recurrence import SENTENCE_END
 from swag_af.auditing.single.tables import CONTENT, Seen
 from swag_af.data.text.scripts import OF_A_WORD, characters_apart
 
@@ -31,7 +32,6 @@ _HEDGE = re.compile(
 )
 _NEGATED = re.compile(r"\b(?:not|except|least|false|incorrect|untrue)\b|n['’]t\b", re.I)
 _ASKS = re.compile(r"\?|\b(?:which|what|who|whom|where|when|why|how|following)\b", re.I)
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 _ARTICLE = re.compile(r"\b(an?)[\s_.…:-]*$", re.I)
 _VOWEL = re.compile(
     r"[\W_]*(?:(?!eu|one\b|once\b|uni(?!n|m)|us[aeiu]|ut[ei]|ub[ie]|u\b)[aeiou]|hour|hono|hones|heir|8|1[18]\b)", re.I
@@ -75,7 +75,7 @@ def exception(seen: Seen) -> np.ndarray:
 
 
 def _asks_for_exception(stem: str) -> bool:
-    last = _SENTENCE_END.split(stem.strip())[-1]
+    last = next(filter(None, reversed(SENTENCE_END.split(stem.strip()))), "")
     return _NEGATED.search(last) is not None and _ASKS.search(last) is not None
 
 

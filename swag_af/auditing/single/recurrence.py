@@ -14,7 +14,7 @@ from swag_af.data.text.scripts import OF_A_WORD, OTHER_END, characters_apart
 from swag_af.data.text.wording import comparable
 
 _WORD = re.compile(rf"(?:(?!_)[{OF_A_WORD}])+")
-_SENTENCE_END = re.compile(rf"(?<=[.?!])\s+|{OTHER_END}\s*")
+SENTENCE_END = re.compile(rf"(?<=[.?!])\s+|{OTHER_END}\s*")
 _MIN_WORDS = 3
 """Words of a text that is looked for in contexts; shorter ones end many sentences by luck."""
 
@@ -70,7 +70,7 @@ def _words(text: str) -> str:
 def _ends(stem: str, wanted: set[str]) -> set[str]:
     """Those of `wanted` that a sentence of `stem` ends in."""
     found = set()
-    for sentence in _SENTENCE_END.split(stem):
+    for sentence in SENTENCE_END.split(stem):
         words = _words(sentence)
         begins = [0, *(at + 1 for at, character in enumerate(words) if character == " ")]
         found |= {words[at:] for at in begins[: 1 - _MIN_WORDS]} & wanted
