@@ -74,8 +74,9 @@ _WRITING: list[Path] = []
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` (file or folder) that takes its place when the block ends well.
+def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """A temporary path beside `path` (file or folder) that takes its place when the block ends well; a `private` file
+    is there, for its owner alone, before anything is in it.
 
     An existing folder is moved aside first and deleted last, or moved back when the new one cannot be put in place; by
     `check_output` or `check_there` where the process is killed in between.
@@ -93,6 +94,8 @@ def replacing(path: Path) -> Iterator[Path]:
         discard(old)
     _WRITING.append(temporary)
     try:
+        if private:
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield temporary
         if temporary.is_dir() and path.exists():
             os.replace(path, old)

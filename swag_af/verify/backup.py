@@ -3,7 +3,6 @@
 A copy of `answers.db` alone may lack the latest answers, which SQLite keeps in `answers.db-wal` until a checkpoint.
 """
 
-import os
 import sqlite3
 from contextlib import closing
 
@@ -22,10 +21,12 @@ def backup(options: BackupOptions) -> int:
     if source is None:
         raise InputError("verify backup copies SQLite databases only. Use pg_dump for PostgreSQL.")
     check_apart("--out", options.out, (source,))
-    with replacing(options.out) as temporary:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with closing(sqlite3.connect(source, timeout=30)) as live, closing(sqlite3.connect(temporary)) as copy:
-            live.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE").close()  # all in one file, with no log beside it
-            (n,) = copy.execute("SELECT count(*) FROM tasks WHERE answered_at IS NOT NULL").fetchone()
+    with (
+        replacing(options.out, private=True) as temporary,
+        closing(sqlite3.connect(source, timeout=30)) as live,
+        closing(sqlite3.connect(temporary)) as copy,
+    ):
+        live.backup(copy)
+        copy.execute("PRAGMA journal_mode=DELETE").close()  # all in one file, with no log beside it
+        (n,) = copy.execute("SELECT count(*) FROM tasks WHERE answered_at IS NOT NULL").fetchone()
     return int(n)

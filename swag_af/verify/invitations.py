@@ -1,7 +1,6 @@
 """The verb `verify invite`: signed links for annotators; `verify serve --invited-only` lets in by these alone."""
 
 import csv
-import os
 import secrets
 from pathlib import Path
 from urllib.parse import quote
@@ -23,13 +22,11 @@ def invite(options: InviteOptions) -> int:
     ids = made if options.annotators is None else _ids(options.annotators)
     (options.run / FOLDER).mkdir(mode=0o700, exist_ok=True)
     secret = read_keys(options.run).secret
-    with replacing(options.out) as temporary:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(("annotator", "link"))
-            for one in ids:
-                writer.writerow((one, f"{options.address.rstrip('/')}/a/{quote(one)}?key={invitation(secret, one)}"))
+    with replacing(options.out, private=True) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("annotator", "link"))
+        for one in ids:
+            writer.writerow((one, f"{options.address.rstrip('/')}/a/{quote(one)}?key={invitation(secret, one)}"))
     return len(ids)
 
 

@@ -171,8 +171,7 @@ def _make_keys(path: Path) -> None:
     """Write the keys, unless they are there."""
     if not path.exists():
         remove_leftovers_of(path)
-        with replacing(path) as temporary:
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with replacing(path, private=True) as temporary:
             made = Keys(secrets.token_urlsafe(18), secrets.token_hex(32))
             temporary.write_text(json.dumps(asdict(made), indent=2) + "\n", encoding="utf-8")
 
