@@ -140,7 +140,7 @@ def test_a_file_that_is_cut_off_is_named(made: Audit, tmp_path: Path, name: str)
 def test_no_folder_and_another_folder_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         open_audit(tmp_path / "nowhere")
-    with pytest.raises(FormatError, match="not an audit"):
+    with pytest.raises(FormatError, match=r"no audit\.json here"):
         open_audit(tmp_path)
 
 
