@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import folders
 import numpy as np
 import pytest
 
@@ -200,13 +201,8 @@ def test_a_comparison_reads_again_in_another_process_what_it_cuts_here(made: Pat
 Verb = Callable[[Path, Path, EngineOptions, int | None], Path]
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    """All files but those with times in them."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and "tensorboard" not in path.parts and path.name != "timing.json"
-    }
+files_of = partial(folders.files_of, but=("tensorboard", "timing.json"))
+"""All files but those with times in them."""
 
 
 @pytest.fixture(autouse=True)
@@ -218,12 +214,12 @@ def small_batches_and_no_curves(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def local(made: Path) -> Callable[[Verb], dict[str, bytes]]:
     """What a verb leaves that does all by itself; made once."""
-    known = {train.__name__: bytes_of(made / "lms")}
+    known = {train.__name__: files_of(made / "lms")}
 
     def bytes_here(verb: Verb) -> dict[str, bytes]:
         name = verb.__name__
         if name not in known:
-            known[name] = bytes_of(verb(made, made.parent / f"engines-{name}", EngineOptions("local"), None))
+            known[name] = files_of(verb(made, made.parent / f"engines-{name}", EngineOptions("local"), None))
         return known[name]
 
     return bytes_here
@@ -247,7 +243,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.mark.parametrize("verb", [audit_a_run])
 def test_two_processes_leave_the_bytes_of_one(verb: Verb, made: Path, tmp_path: Path, local: Any) -> None:
-    assert bytes_of(verb(made, tmp_path / "out", EngineOptions(), 2)) == local(verb)
+    assert files_of(verb(made, tmp_path / "out", EngineOptions(), 2)) == local(verb)
 
 
 @pytest.fixture
@@ -270,7 +266,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_a_cluster_leaves_the_bytes_of_one_process(
     verb: Verb, made: Path, tmp_path: Path, local: Any, cluster: Any, sent: list[Any]
 ) -> None:
-    assert bytes_of(verb(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), 1)) == local(verb)
+    assert files_of(verb(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), 1)) == local(verb)
     assert sent
 
 
@@ -289,7 +285,7 @@ def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
 
     in_order = FleetCrew.map
     monkeypatch.setattr(FleetCrew, "map", lose_a_machine)
-    assert bytes_of(verb(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), None)) == local(verb)
+    assert files_of(verb(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), None)) == local(verb)
     assert lost
 
 
@@ -300,7 +296,7 @@ def test_a_fold_whose_machine_is_lost_in_training_is_trained_again(
     with ThreadPoolExecutor(1) as beside:
         lost = beside.submit(lose_in_training, cluster, second, tmp_path / "out" / "lms")
         there = train(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), None)
-    assert bytes_of(there) == local(train)
+    assert files_of(there) == local(train)
     assert Counter(block.fold for block in sent) == Counter([PRETRAINING, 0, 1, 2, lost.result()])
 
 
@@ -361,7 +357,7 @@ def test_a_driver_that_is_killed_and_typed_again_leaves_the_bytes_of_one_process
         first.kill()
     assert not read_manifest(there, "pool")["complete"], "it was killed on the way"
     subprocess.run(command, check=True, timeout=600)
-    assert bytes_of(there / SHARDS) == bytes_of(tmp_path / "here" / SHARDS)
+    assert files_of(there / SHARDS) == files_of(tmp_path / "here" / SHARDS)
     assert CandidatePool.open(there).identity == here.identity
 
 
@@ -372,4 +368,4 @@ def test_two_tasks_of_slurm_leave_the_bytes_of_one_process(
     pytest.importorskip("submitit")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(on_slurm, "CHUNKS", 1)
-    assert bytes_of(verb(made, tmp_path / "out", EngineOptions("slurm[local]"), 2)) == local(verb)
+    assert files_of(verb(made, tmp_path / "out", EngineOptions("slurm[local]"), 2)) == local(verb)

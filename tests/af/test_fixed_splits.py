@@ -3,9 +3,11 @@
 import shutil
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import folders
 import numpy as np
 import pytest
 from conftest import FeatureFilter, FitsAnew
@@ -53,12 +55,7 @@ class SeenFilter(FeatureFilter):
         return super().score(view)
 
 
-def files_of(run: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(run)): path.read_bytes()
-        for path in sorted(run.rglob("*"))
-        if path.is_file() and path.name not in ("timing.jsonl", "manifest.json")
-    }
+files_of = partial(folders.files_of, but=("timing.jsonl", "manifest.json"))
 
 
 def test_a_filter_was_never_fitted_on_what_it_scores(pool: CandidatePool) -> None:
@@ -189,11 +186,11 @@ def test_a_second_run_into_the_same_folder_is_refused(splits: Any, pool: Candida
     said = []
 
     def begin_another(run: Run) -> None:
-        before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        before = folders.files_of(out)
         with pytest.raises(InputError, match=r"another process is at work on this\. Wait") as told:
             filter_pool(pool, "mlp", options, out=out)
         said.append(str(told.value))
-        assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+        assert folders.files_of(out) == before
 
     filter_pool(pool, "mlp", options, out=out, after_iteration=begin_another)
     assert len(said) == 2
@@ -337,10 +334,10 @@ def test_a_run_is_not_begun_over_somebody_elses_files(theirs: str, pool: Candida
         CandidatePool.from_texts([pool.contexts[row] for row in some], texts, tagger="rules").save(out / "pool")
     else:
         (out / theirs).write_text("mine")
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    before = folders.files_of(out)
     with pytest.raises(InputError, match=r"was not made by filter|another pool than the one"):
         filter_pool(pool, "mlp", options, out=out)
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert folders.files_of(out) == before
 
 
 def test_a_run_that_was_killed_before_its_manifest_is_begun_again(pool: CandidatePool, tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import folders
 import numpy as np
 import pytest
 from conftest import FeatureFilter, FitsAnew
@@ -45,9 +47,7 @@ TOGETHER = AFOptions(iterations=10, n_negatives=3, splits="together")
 TWO = Workers[Any](2, EngineOptions("processes"))
 
 
-def files_of(run: Path) -> dict[str, bytes]:
-    paths = (path for path in sorted(run.rglob("*")) if path.is_file() and path.name != "timing.jsonl")
-    return {str(path.relative_to(run)): path.read_bytes() for path in paths}
+files_of = partial(folders.files_of, but=("timing.jsonl",))
 
 
 @given(

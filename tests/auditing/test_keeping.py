@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from folders import files_of
 from killed import KilledError, break_after
 from made import random_choices, random_classes, singles
 
@@ -27,11 +28,6 @@ from swag_af.data.instances.options import ReadingOptions
 from swag_af.filters.registry import make_filter
 
 INPUTS = ("options", "full")
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Everything below a folder, by path."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def made_of(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
@@ -216,7 +212,7 @@ def test_an_audit_that_was_stopped_makes_the_other_probes_alone(
         assert not (tmp_path / "stopped/audit").exists()
     assert n_kept == [3, 12, 12]
     run_audit(options("stopped"))
-    assert contents(tmp_path / "stopped") == contents(tmp_path / "whole"), "and what was kept is gone"
+    assert files_of(tmp_path / "stopped") == files_of(tmp_path / "whole"), "and what was kept is gone"
 
 
 def test_processes_go_on_with_what_one_has_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,15 +229,12 @@ def test_processes_go_on_with_what_one_has_kept(tmp_path: Path, monkeypatch: pyt
     found = (json.loads((tmp_path / name / "audit/audit.json").read_text()) for name in ("", "whole"))
     n_probes = {len(one["probes"]) for one in found}
     assert n_probes == {len(kept) + 2}
-    here, there = (
-        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-        for folder in (tmp_path / "audit", tmp_path / "whole/audit")
-    )
-    page = Path("audit.html")  # it names its folder
+    here, there = (files_of(tmp_path / "audit"), files_of(tmp_path / "whole/audit"))
+    page = "audit.html"  # it names its folder
     assert here.pop(page)
     assert there.pop(page)
     assert here == there
-    assert {"questions.jsonl", "diagnostics.jsonl", "audit.json"} <= {str(path) for path in here}
+    assert {"questions.jsonl", "diagnostics.jsonl", "audit.json"} <= here.keys()
 
 
 def test_a_damaged_probe_is_named_with_what_to_do(tmp_path: Path) -> None:
@@ -283,10 +276,10 @@ def test_an_audit_never_replaces_the_folder_of_what_it_reads(name: str, tmp_path
     at = {one: (out if one == name else tmp_path) / one for one in ("data.jsonl", *others)}
     reading = ReadingOptions(labels_file=at["labels.csv"])
     options = AuditOptions((at["data.jsonl"],), out, compare=at["older.jsonl"], gate=at["gate.toml"], reading=reading)
-    before = contents(tmp_path)
+    before = files_of(tmp_path)
     with pytest.raises(InputError, match=f"^--out {out}: {out / name} is read, and lies in it. Choose another --out.$"):
         run_audit(options)
-    assert contents(tmp_path) == before
+    assert files_of(tmp_path) == before
 
 
 def test_an_audit_in_python_goes_on_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import folders
 import numpy as np
 import pytest
 from killed import KilledError, break_after
@@ -63,9 +65,7 @@ def options(data: Path, out: Path, **settings: Any) -> BaselinesOptions:
     return BaselinesOptions((data,), out, **({"models": QUICK, "seeds": 2, "epochs": 2} | settings))
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    names = (path for path in folder.rglob("*") if path.is_file() and path.name != "timing.json")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in names}
+files_of = partial(folders.files_of, but=("timing.json",))
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import HashFilter, make_contexts_of, make_pool
+from folders import files_of
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import say
@@ -78,16 +79,12 @@ def calm(monkeypatch: pytest.MonkeyPatch, plain_process: None) -> None:
     monkeypatch.setenv("COLUMNS", "200")
 
 
-def tree(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 @pytest.fixture
 def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
     """Run a command that must be refused in one line, with code 2, and with no file changed; returns the line."""
 
     def run(*arguments: object) -> str:
-        before = tree(tmp_path)
+        before = files_of(tmp_path)
         capsys.readouterr()
         with pytest.raises(SystemExit) as stopped:
             main([str(argument) for argument in arguments])
@@ -95,7 +92,7 @@ def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
         assert stopped.value.code == 2
         assert out == ""
         assert re.fullmatch(r"swag-af: .+\n", err)
-        assert tree(tmp_path) == before
+        assert files_of(tmp_path) == before
         return err.strip()
 
     return run

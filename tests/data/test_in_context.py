@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from folders import files_of
 
 from swag_af.cli.main import main
 from swag_af.data.engines.options import EngineOptions
@@ -68,10 +69,6 @@ def sentence_of(pool: CandidatePool, row: int, column: int) -> tuple[list[str], 
     if start:
         return [capitalise(start[0]), *start[1:]], ending
     return [], [capitalise(ending[0]), *ending[1:]]
-
-
-def tables_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*tags.npy"))}
 
 
 @pytest.mark.parametrize("asked", [{"workers": 2}, {"where": EngineOptions("ray")}])
@@ -143,7 +140,7 @@ def test_several_processes_give_the_bytes_of_one(
     shutil.copytree(sharded, tmp_path / "other")
     one = tag(TagOptions(sharded, "rules", in_context=True))
     two = tag(TagOptions(tmp_path / "other", "rules", in_context=True, workers=2))
-    assert tables_of(sharded) == tables_of(tmp_path / "other")
+    assert files_of(sharded, like="*tags.npy") == files_of(tmp_path / "other", like="*tags.npy")
     assert one.identity == two.identity
     assert not multiprocessing.active_children()
 
@@ -221,7 +218,7 @@ def test_killed_at_any_write_the_pool_is_the_old_one_and_tagging_goes_on_to_the_
     tag_block = tagging._Tagging.tag
     monkeypatch.setattr(tagging._Tagging, "tag", lambda self, block: (jobs.append(block), tag_block(self, block))[1])
     assert tag(TagOptions(sharded, "rules", in_context=True)).identity == straight.identity
-    assert tables_of(sharded) == tables_of(tmp_path / "other")
+    assert files_of(sharded, like="*tags.npy") == files_of(tmp_path / "other", like="*tags.npy")
     assert len(jobs) == 3 - n_writes // 2
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import fsspec
 import pytest
 from conftest import make_pool
+from folders import files_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from killed import KilledError, break_after
@@ -114,8 +115,7 @@ def test_the_store_has_what_was_written_and_not_removed_by_us(steps: list[tuple[
         mirror.finish()
         assert content("memory://b/x") == twin
         other.pull()
-        found = {p.relative_to(other.path).as_posix(): p.read_bytes() for p in other.path.rglob("*") if p.is_file()}
-        assert found == content("memory://b/x")
+        assert files_of(other.path) == content("memory://b/x")
 
 
 @pytest.mark.parametrize("by_another_process", [False, True])
@@ -520,12 +520,7 @@ def test_a_pool_that_is_tagged_anew_is_the_same_there(patch: pytest.MonkeyPatch,
     opened.close()
     for tagged in (["--tagger", "rules", "--in-context"], ["--tagger", "none"]):
         main(["tag", "memory://b/pool", *tagged])
-        here = {
-            p.relative_to(tmp_path / "cache/mirrors/memory/b/pool").as_posix(): p.read_bytes()
-            for p in (tmp_path / "cache/mirrors/memory/b/pool").rglob("*")
-            if p.is_file()
-        }
-        assert content("memory://b/pool") == here
+        assert content("memory://b/pool") == files_of(tmp_path / "cache/mirrors/memory/b/pool")
 
 
 SMALL: dict[str, Any] = {"n_negatives": 3, "min_tokens": 2, "max_tokens": 14, "limit": 4, "shard_rows": 2}
@@ -568,7 +563,7 @@ def test_shards_by_processes_that_share_the_store_alone(
     assert "shards/00001/shard.json" not in content(f"s3://{BUCKET}/w/pool")
     assert [in_fork(partial(work, i)) for i in (1, 2)] == [0] * 2
     made = content(f"s3://{BUCKET}/w/pool")
-    alone = {p.relative_to(tmp_path / "pool").as_posix(): p.read_bytes() for p in (tmp_path / "pool").rglob("*.*")}
+    alone = files_of(tmp_path / "pool", like="*.*")
     assert made.keys() == alone.keys()
     assert without_names(made["manifest.json"]) == without_names(alone["manifest.json"])
     varying = {"manifest.json"} | {name for name in made if name.endswith("timing.json")}

@@ -9,6 +9,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from folders import files_of
 from matplotlib.figure import Figure
 
 import swag_af
@@ -56,15 +57,11 @@ def other(tmp_path: Path) -> Path:
     return path
 
 
-def tree(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def test_the_folder_has_every_table_thrice_every_picture_thrice_a_page_and_a_record(
     data: Path, other: Path, tmp_path: Path
 ) -> None:
     made = swag_af.describe(DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path / "out"))
-    files = set(tree(tmp_path / "out"))  # no verb is surely apart in so few rows
+    files = set(files_of(tmp_path / "out"))  # no verb is surely apart in so few rows
     names = {
         "counts",
         "labels",
@@ -96,9 +93,9 @@ def test_a_corpus_without_verbs_stands_beside_one_that_has_some(data: Path, tmp_
 def test_the_same_command_writes_the_same_bytes(data: Path, other: Path, tmp_path: Path) -> None:
     options = DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path / "out", force=True)
     swag_af.describe(options)
-    one = tree(tmp_path / "out")
+    one = files_of(tmp_path / "out")
     swag_af.describe(options)
-    two = tree(tmp_path / "out")
+    two = files_of(tmp_path / "out")
     assert [name for name in one if one[name] != two[name]] == []
     assert one.keys() == two.keys()
 

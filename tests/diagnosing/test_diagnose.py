@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from folders import files_of
 from killed import KilledError, break_after
 from planted import CAUSES, A, CutFilter, K, N, exhausted, levels, obvious, planted_run, unfinished
 
@@ -284,10 +285,6 @@ def test_smaller_fits_of_a_draw_are_parts_of_larger_ones_and_of_other_groups_tha
         assert len(changes) + 1 == len(set(fits.groups[train]))  # whole groups, one after the other
         assert (made["control"].fitted > 0).all()
         assert np.array_equal(made["assigned"].test, test)
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_killed_diagnosis_goes_on_to_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

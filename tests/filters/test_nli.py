@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from folders import files_of
 
 from swag_af.cli.main import main
 from swag_af.cli.nli import model_lines
@@ -57,10 +58,6 @@ def options(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model(options):
     return train_nli(options)
-
-
-def contents(folder):
-    return {path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_what_is_plain_in_words_is_learned(options, tmp_path):
@@ -118,9 +115,9 @@ def test_word_vectors_are_found_from_wherever_the_model_is_opened(options, tmp_p
 
 
 def test_the_same_command_again_reads_what_is_there(model, options):
-    before = contents(model.path)
+    before = files_of(model.path)
     assert train_nli(options).manifest == model.manifest
-    assert contents(model.path) == before
+    assert files_of(model.path) == before
     with pytest.raises(InputError, match=r"manifest.json: begun with other --seed \(0, now 1\). Repeat"):
         train_nli(replace(options, seed=1))
 
@@ -173,7 +170,7 @@ def test_a_run_stopped_after_any_epoch_goes_on_to_the_same_bytes(model, options,
     monkeypatch.setattr(training, "write_tensors", write_tensors)
     train_nli(replace(options, out=out))
     assert len(stopped) == len(model.manifest.losses)
-    assert contents(out) == contents(model.path)
+    assert files_of(out) == files_of(model.path)
 
 
 def test_a_killed_process_goes_on_to_the_same_bytes(model, options, tmp_path):
@@ -187,14 +184,14 @@ def test_a_killed_process_goes_on_to_the_same_bytes(model, options, tmp_path):
     running.kill()  # nothing where it has ended meanwhile
     running.wait()
     main(command[3:])
-    assert contents(out) == contents(model.path)
+    assert files_of(out) == files_of(model.path)
 
 
 def test_a_folder_that_was_not_made_here_is_left_alone(options, tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(InputError, match="not made by train-nli"):
         train_nli(replace(options, out=tmp_path))
-    assert contents(tmp_path) == {"letter.txt": b"dear"}
+    assert files_of(tmp_path) == {"letter.txt": b"dear"}
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "words.json", "held_out.jsonl"])

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from conftest import HashFilter, make_pool
+from folders import files_of
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
@@ -75,10 +76,6 @@ def pool_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(pool_folder: Path, tmp_path: Path) -> Path:
     """A copy of the pool."""
     return Path(shutil.copytree(pool_folder, tmp_path / "pool"))
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def even_flags(pool: CandidatePool) -> np.ndarray:
@@ -160,12 +157,12 @@ MISTAKES = {
 
 @pytest.mark.parametrize(("name", "said"), MISTAKES.items(), ids=MISTAKES)
 def test_a_mistake_in_a_guard_of_the_users_is_one_line(folder: Path, name: str, said: str) -> None:
-    before = contents(folder)
+    before = files_of(folder)
     with pytest.raises(ContractError, match=said) as raised:
         guard(GuardOptions(folder, by=f"test_guard:{name}"))
     assert name in str(raised.value)
     assert "\n" not in str(raised.value)
-    assert contents(folder) == before
+    assert files_of(folder) == before
 
 
 class Unfit:
@@ -203,10 +200,10 @@ def test_what_no_manifest_can_keep_of_a_guard_is_told_before_any_work(
     """A good pool was left with a manifest that no verb could read."""
     for name, value in attributes.items():
         monkeypatch.setattr(Unfit, name, value, raising=False)
-    before = contents(folder)
+    before = files_of(folder)
     with pytest.raises(ContractError, match=said):
         guard(GuardOptions(folder, by="test_guard:Unfit"))
-    assert contents(folder) == before
+    assert files_of(folder) == before
     with pytest.raises(ContractError, match=said):
         check_guard(Unfit)
 
@@ -278,7 +275,7 @@ def test_killed_and_run_again_it_asks_nothing_twice_and_ends_with_the_same_bytes
     monkeypatch.setattr(EvenGuard, "killed_after", None)
     guard(GuardOptions(folder, "even"))
     assert len(EvenGuard.asked) == n_asked + 1
-    assert contents(folder) == contents(straight)
+    assert files_of(folder) == files_of(straight)
 
 
 def test_killed_before_the_manifest_it_ends_the_same(
@@ -297,7 +294,7 @@ def test_killed_before_the_manifest_it_ends_the_same(
     EvenGuard.asked.clear()
     guard(GuardOptions(folder, "even,words"))
     assert EvenGuard.asked == [(0, 0)]
-    assert contents(folder) == contents(other)
+    assert files_of(folder) == files_of(other)
 
 
 def test_a_kill_between_the_last_steps_forgets_nothing_that_was_asked_before(
@@ -311,7 +308,7 @@ def test_a_kill_between_the_last_steps_forgets_nothing_that_was_asked_before(
     before = Path(shutil.copytree(folder, tmp_path / "before"))
     second = GuardOptions(folder, "even", only_assigned=tmp_path / "run-1")
     whole = guard(second)
-    expected = contents(folder)
+    expected = files_of(folder)
     assert whole.flagged(np.arange(len(whole))).sum() > CandidatePool.open(before).flagged(np.arange(len(pool))).sum()
 
     for step in ("write_arrays", "with_tables"):
@@ -330,7 +327,7 @@ def test_a_kill_between_the_last_steps_forgets_nothing_that_was_asked_before(
             guard(second)
         assert "flagged" not in CandidatePool.open(folder).tables
         guard(second)
-        assert contents(folder) == expected
+        assert files_of(folder) == expected
 
 
 def test_what_another_command_adds_meanwhile_is_not_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -370,7 +367,7 @@ def test_processes_make_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(folder, tmp_path / "other"))
     guard(GuardOptions(folder, "words,likelihood"))
     guard(GuardOptions(other, "words,likelihood", workers=2))
-    assert contents(folder) == contents(other)
+    assert files_of(folder) == files_of(other)
 
 
 class Answered(EvenGuard):
@@ -392,7 +389,7 @@ def test_processes_are_told_who_answers_and_do_not_ask(folder: Path, tmp_path: P
     made = guard(GuardOptions(folder, "test_guard:Answered"))
     guard(GuardOptions(other, "test_guard:Answered", workers=2))
     assert guards_of(made)[0]["settings"]["answered_by"] == {"model": "one"}
-    assert contents(folder) == contents(other)
+    assert files_of(folder) == files_of(other)
 
 
 def test_no_run_assigns_what_is_flagged(folder: Path) -> None:
@@ -407,7 +404,7 @@ def test_a_table_without_a_flag_changes_no_byte_of_a_run(folder: Path, pool_fold
     guard(GuardOptions(folder, "even", "even=2"))
     for name, place in (("plain", pool_folder), ("guarded", folder)):
         filter_pool(CandidatePool.open(place), HashFilter(), OPTIONS, out=tmp_path / name)
-    plain, guarded = (contents(tmp_path / name) for name in ("plain", "guarded"))
+    plain, guarded = (files_of(tmp_path / name) for name in ("plain", "guarded"))
     changing = {"manifest.json", "timing.jsonl"}
     assert {k: v for k, v in plain.items() if k not in changing} == {
         k: v for k, v in guarded.items() if k not in changing
@@ -565,12 +562,12 @@ def test_counts_are_those_of_a_slow_loop(folder: Path) -> None:
 
 
 def test_a_dry_run_says_how_many_and_writes_nothing(folder: Path) -> None:
-    before = contents(folder)
+    before = files_of(folder)
     (one,) = guard_estimate(GuardOptions(folder, "words"))
     pool = CandidatePool.open(folder)
     assert (one.name, one.n) == ("words", pool.counts.sum() - len(pool))
     assert one.seconds > 0
-    assert contents(folder) == before
+    assert files_of(folder) == before
     guard(GuardOptions(folder, "words"))
     assert guard_estimate(GuardOptions(folder, "words"))[0].n == 0
 
@@ -598,13 +595,13 @@ BAD = {
 def test_bad_options_are_one_line_and_nothing_is_written(
     folder: Path, capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], said: str
 ) -> None:
-    before = contents(folder)
+    before = files_of(folder)
     with pytest.raises(SystemExit) as stopped:
         main(["guard", str(folder), *flags])
     err = capsys.readouterr().err
     assert (stopped.value.code, err.count("\n")) == (2, 1)
     assert said in err
-    assert contents(folder) == before
+    assert files_of(folder) == before
 
 
 def test_a_pool_without_features_has_no_likelihood(tmp_path: Path) -> None:

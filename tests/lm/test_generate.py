@@ -9,8 +9,10 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import folders
 import numpy as np
 import pytest
 import torch
@@ -49,10 +51,8 @@ def options_for(contexts_path, lms, out, **more) -> GenerateOptions:
     return GenerateOptions(contexts_path, lms, out, **settings)
 
 
-def pool_bytes(path: Path) -> dict[str, bytes]:
-    """All that a pool consists of, without what names its folder or its seconds."""
-    files = (p for p in sorted(path.rglob("*")) if p.is_file() and p.name not in ("manifest.json", "timing.json"))
-    return {str(p.relative_to(path)): p.read_bytes() for p in files}
+files_of = partial(folders.files_of, but=("manifest.json", "timing.json"))
+"""All that a pool consists of, without what names its folder or its seconds."""
 
 
 def test_generate_makes_a_whole_pool(contexts_path, lms, tmp_path):
@@ -86,7 +86,7 @@ def test_generate_stopped_at_a_row_resumes_at_the_next_to_the_same_bytes(context
         CandidatePool.open(again.out)
     resumed = generate(again)
     assert sorted(kept[:6] + kept[7:]) == [(row // 4, row % 4) for row in range(10)], "no row is made twice"
-    assert pool_bytes(tmp_path / "one") == pool_bytes(tmp_path / "two")
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
     assert whole.identity == resumed.identity
 
 
@@ -107,7 +107,7 @@ def test_generate_killed_beside_its_workers_resumes_to_the_same_bytes(contexts_p
     process.send_signal(signal.SIGKILL)
     assert process.wait() in (0, -signal.SIGKILL)
     resumed = generate(options_for(contexts_path, lms, out, **settings))
-    assert pool_bytes(tmp_path / "one") == pool_bytes(out)
+    assert files_of(tmp_path / "one") == files_of(out)
     assert whole.identity == resumed.identity
 
 
@@ -136,7 +136,7 @@ def test_processes_that_share_the_shards_make_the_same_pool(contexts_path, lms, 
         CandidatePool.open(shared.out)
     assert make_shards(replace(shared, shard="1/2")) == (3, 3)
     assert CandidatePool.open(shared.out).identity == whole.identity
-    assert pool_bytes(tmp_path / "one") == pool_bytes(tmp_path / "two")
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
 
 
 def test_shards_are_shared_by_all_processes_in_as_many_parts(contexts_path, lms, tmp_path):
@@ -157,11 +157,11 @@ def test_processes_make_the_bytes_of_one(contexts_path, lms, tmp_path):
         settings = {"features": "lazy", "workers": workers, "live_rows": 16}  # blocks of two contexts
         whole = generate(options_for(contexts_path, lms, tmp_path / f"{workers}", **settings))
         assert whole.missing_features().all()
-    assert pool_bytes(tmp_path / "1") == pool_bytes(tmp_path / "2")
+    assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
     for workers in (1, 2):
         features(FeaturesOptions(tmp_path / f"{workers}", workers=workers))
     assert not CandidatePool.open(tmp_path / "2").missing_features().any()
-    assert pool_bytes(tmp_path / "1") == pool_bytes(tmp_path / "2")
+    assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
 
 
 def test_blocks_hold_every_context_that_is_missing_once_and_one_fold_each(contexts_path, lms, tmp_path):
@@ -652,7 +652,7 @@ def test_a_pool_of_texts_gets_the_features_that_generate_would_give(contexts_pat
     assert features(FeaturesOptions(tmp_path / "mine", lms)).identity == with_table.identity
     CandidatePool.from_texts(made.contexts, texts).save(tmp_path / "again")
     features(FeaturesOptions(tmp_path / "again", lms, workers=2))
-    assert pool_bytes(tmp_path / "again") == pool_bytes(tmp_path / "mine")
+    assert files_of(tmp_path / "again") == files_of(tmp_path / "mine")
 
 
 def test_no_negative_holds_a_type_that_no_gold_holds_or_is_cut_off(contexts_path, lms, tmp_path):

@@ -9,9 +9,11 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import folders
 import numpy as np
 import pytest
 from conftest import make_contexts_of
@@ -127,13 +129,8 @@ def ngram_for(path: Path, out: Path, **more: Any) -> GenerateOptions:
     return options_for(path, out, **{"generator": "ngram", "min_tokens": 4} | more)
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    """All that a pool consists of, without what names its folder."""
-    return {
-        str(p.relative_to(folder)): p.read_bytes()
-        for p in folder.rglob("*")
-        if p.is_file() and p.name != "manifest.json"
-    }
+files_of = partial(folders.files_of, but=("manifest.json",))
+"""All that a pool consists of, without what names its folder."""
 
 
 @pytest.mark.parametrize("normalise", [True, False])
@@ -217,7 +214,7 @@ def test_stopped_at_a_row_it_resumes_at_the_next_to_the_same_bytes(
     with pytest.raises(Exception, match="unfinished"):
         CandidatePool.open(again.out)
     assert generate(again).identity == whole.identity
-    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
     assert len(ASKED) - len(set(ASKED)) == 1, "only the context whose answer was not kept is asked about twice"
 
 
@@ -236,7 +233,7 @@ def test_shared_work_makes_the_same_pool(path: Path, tmp_path: Path) -> None:
     assert make_shards(replace(shared, shard="1/3")) == (20, 30)
     assert make_shards(replace(shared, shard="2/2")) == (25, 30), "another way of sharing goes on from what is there"
     assert make_shards(shared) == (30, 30)
-    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
 
 
 def test_answers_for_other_contexts_or_another_seed_are_refused(path: Path, tmp_path: Path) -> None:
@@ -338,10 +335,10 @@ OTHERS: dict[str, tuple[dict[str, Any], str]] = {
 def test_another_way_of_making_it_is_refused(path: Path, tmp_path: Path, change: dict[str, Any], said: str) -> None:
     options = options_for(path, tmp_path / "pool", shard="1/2")
     make_shards(options)
-    before, n_asked = content(options.out), len(ASKED)
+    before, n_asked = files_of(options.out), len(ASKED)
     with pytest.raises(InputError, match=said):
         make_shards(replace(options, **change))
-    assert (before, n_asked) == (content(options.out), len(ASKED))
+    assert (before, n_asked) == (files_of(options.out), len(ASKED))
 
 
 @pytest.mark.parametrize("normalised", [True, False])

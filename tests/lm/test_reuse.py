@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import TINY
+from folders import files_of
 
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.engines.options import EngineOptions
@@ -36,10 +37,6 @@ def options_for(contexts_path, lms, out, **more) -> GenerateOptions:
     return GenerateOptions(contexts_path, lms, out, **settings)
 
 
-def arrays_of(path):
-    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*.npy"))}
-
-
 @pytest.mark.parametrize("features", ["full", "lazy"])
 def test_a_larger_pool_is_the_one_that_sampling_all_would_make(contexts_path, lms, tmp_path, monkeypatch, features):
     small = generate(options_for(contexts_path, lms, tmp_path / "small", features=features, shard_rows=5))
@@ -58,7 +55,7 @@ def test_a_larger_pool_is_the_one_that_sampling_all_would_make(contexts_path, lm
     assert len(shared) > 6, "a draw of whole videos has most of a smaller one"
     assert sampled.count(False) == len(shared) == grown.manifest["copied_rows"]
     assert sampled.count(True) == len(whole) - len(shared)
-    assert arrays_of(tmp_path / "grown") == arrays_of(tmp_path / "whole")
+    assert files_of(tmp_path / "grown", like="*.npy") == files_of(tmp_path / "whole", like="*.npy")
     assert grown.identity == whole.identity
     assert grown.manifest["plan"] == whole.manifest["plan"]
     assert 0 < grown.manifest["n_draws"] < whole.manifest["n_draws"]

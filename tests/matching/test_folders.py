@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from folders import files_of
 
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
@@ -27,10 +28,6 @@ def options(tmp_path: Path) -> MatchOptions:
     ]
     write_jsonl(tmp_path / "rows.jsonl", rows)
     return MatchOptions((tmp_path / "rows.jsonl",), tmp_path / "out", MatchingOptions(relevance="tfidf", folds=3))
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("name", ["work/thesis.txt", "work/identity.json", "pool/mine.txt", "notes.txt"])

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from folders import files_of
 from judged import make_run
 from killed import KilledError, break_after
 from matplotlib.figure import Figure
@@ -80,10 +81,6 @@ def options(data: Path, out: Path, **settings: Any) -> PruneOptions:
     quick = {"slice_share": 0.1, "audit_models": "tfidf", "draws": 2, "points": 1, "folds": 2}
     quick |= {} if settings.get("by") == "probes" else {"partitions": 8}
     return PruneOptions((data,), out, **{**quick, **settings})
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,10 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import folders
 import numpy as np
 import pytest
 from conftest import HashFilter
@@ -133,10 +135,8 @@ def test_the_rules_of_judging_are_for_verdicts_only() -> None:
         assert f"{flag}: only with --verdicts" in str(caught.value)
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    """All files but the manifest, which names the folder."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "manifest.json"]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+files_of = partial(folders.files_of, but=("manifest.json",))
+"""All files but the manifest, which names the folder."""
 
 
 def test_the_same_seed_gives_the_same_bytes(made, tmp_path: Path) -> None:
