@@ -1,7 +1,15 @@
-"""What a folder holds, to be compared with what it, or another one, holds."""
+"""Files of rows, and what a folder holds, to be compared with what it held, or with another one."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
+
+
+def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """A JSONL file of these rows."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
 
 
 def files_of(folder: Path, but: Iterable[str] = (), *, like: str = "*") -> dict[str, bytes]:

@@ -1,12 +1,10 @@
 """Instances and files of predictions, for the tests of scores."""
 
-import json
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from folders import write
 
 from swag_af.data.instances.instances import Instance, Instances
 
@@ -92,12 +90,6 @@ def staged(n: int = 12) -> Instances:
         for stage in ("QA->R", "Q->A")
     )
     return Instances(tuple(made), "choices")
-
-
-def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """A JSONL file of these rows."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 def dataset(path: Path, instances: Instances) -> Path:

@@ -53,6 +53,7 @@ from experimenting.steps import (
 )
 from experimenting.tables import BEGIN, END, document, part_of, with_part
 from experimenting.wording import told_way
+from folders import write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -636,7 +637,7 @@ def test_of_two_encoders_the_one_that_was_named_is_kept(tiny: Setting, tmp_path:
         name: one | {"filter": f"encoder[{name},inputs=second]", "hits": [of] * len(one["hits"])}
         for name, of in (("a", 0), ("b", 1))
     }
-    audits.write_text("".join(json.dumps(line) + "\n" for line in named.values()), encoding="utf-8")
+    write(audits, named.values())
     for name, of in (("a", 0), ("b", 1)):
         setting = Setting(TINY, tmp_path, tmp_path, encoder=Path(name))
         keep_runs(setting)

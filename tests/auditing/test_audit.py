@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
+from folders import write
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.measures import accuracy
@@ -554,7 +555,7 @@ def test_a_line_that_knows_no_settings_is_that_of_the_filter_as_named(
     audit_run(straight, AuditPlan([6], ["shifted"], seeds=[SIX.seed]))
     lines = [json.loads(line) for line in (straight.path / AUDITS).read_text().splitlines()]
     assert any(line.pop("settings") for line in lines)
-    (straight.path / AUDITS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write(straight.path / AUDITS, lines)
     audit_run(straight, AuditPlan([6], ["shifted"], seeds=[SIX.seed]))
     assert keys(straight.path).count((6, "shifted")) == 1
     audit_run(straight, AuditPlan([6], [Shifted(shift=1.0)], seeds=[SIX.seed]))
@@ -603,7 +604,7 @@ def test_a_tie_at_the_top_is_a_part_of_a_hit(pool: CandidatePool) -> None:
 def test_older_files_have_no_hits_and_are_read(straight: Run) -> None:
     lines = [json.loads(line) for line in (straight.path / AUDITS).read_text().splitlines()]
     assert all(line.pop("hits") for line in lines)
-    (straight.path / AUDITS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write(straight.path / AUDITS, lines)
     assert all(finding.hits == () for finding in read_audits(straight.path).findings)
     assert "not paired" in "\n".join(run_lines(straight))
 

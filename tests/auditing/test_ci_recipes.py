@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
+from folders import write
 
 from swag_af.auditing import conditions
 from swag_af.auditing.codes.code import codes
@@ -65,7 +66,7 @@ def repository(tmp_path: Path) -> Path:
 def write_data(repository: Path, *, give_away: bool) -> None:
     path, draw = repository / "data" / "questions.jsonl", random.Random(0)
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(row(i, draw, give_away=give_away)) + "\n" for i in range(200)))
+    write(path, (row(i, draw, give_away=give_away) for i in range(200)))
 
 
 def run(command: str, repository: Path) -> subprocess.CompletedProcess[str]:

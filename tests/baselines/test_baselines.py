@@ -10,6 +10,7 @@ from typing import Any
 import folders
 import numpy as np
 import pytest
+from folders import write
 from killed import KilledError, break_after
 from mock_server import MockServer
 from scipy.stats import kendalltau
@@ -49,11 +50,6 @@ def records(n: int = 80, *, seed: int = 0) -> list[Record]:
             | {"startphrase": f"{' '.join(rng.choice(WORDS, 4)).capitalize()} {i} {key}. She"}
         )
     return rows
-
-
-def write(path: Path, rows: list[Record]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")

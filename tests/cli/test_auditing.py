@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from folders import write
 
 from swag_af.auditing.options import AuditOptions
 from swag_af.cli.auditing import run_audit
@@ -26,7 +27,7 @@ def data(tmp_path: Path) -> Path:
         for i in range(30)
     ]
     path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(path, rows)
     return path
 
 
@@ -74,7 +75,7 @@ def test_an_older_set_without_labels_of_its_own_is_told(data: Path, tmp_path: Pa
     """The flag that was given was advised."""
     rows = [json.loads(line) for line in data.read_text().splitlines()]
     old, labels = tmp_path / "old.jsonl", tmp_path / "labels.txt"
-    old.write_text("".join(json.dumps({k: v for k, v in row.items() if k != "label"}) + "\n" for row in rows))
+    write(old, ({k: v for k, v in row.items() if k != "label"} for row in rows))
     labels.write_text("".join(f"{row['label']}\n" for row in rows))
     reading = ReadingOptions(labels_file=labels)
     with pytest.raises(InputError) as told:
@@ -119,7 +120,7 @@ def test_an_audit_replaces_an_older_one_of_its_dataset_alone(
     (tmp_path / "b").mkdir()
     rows = [json.loads(line) | {"id": f"b{i}"} for i, line in enumerate(other.read_text().splitlines())]
     namesake = tmp_path / "b" / "questions.jsonl"
-    namesake.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(namesake, rows)
     with pytest.raises(SystemExit) as stopped:
         main(["audit", str(namesake), *out])
     assert stopped.value.code == 2

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import HashFilter, make_contexts_of, make_pool
-from folders import files_of
+from folders import files_of, write
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import say
@@ -101,7 +101,7 @@ def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
 @pytest.fixture
 def captions(tmp_path: Path) -> Path:
     path = tmp_path / "captions.jsonl"
-    path.write_text("".join(json.dumps({"video": v, "sentence": s}) + "\n" for v, s in CAPTIONS))
+    write(path, ({"video": v, "sentence": s} for v, s in CAPTIONS))
     return path
 
 
@@ -1074,7 +1074,7 @@ def pool_of_negatives(path: Path, *n_negatives: int) -> Path:
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     source = path.with_suffix(".jsonl")
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(source, rows)
     main(["pool", str(source), "--out", str(path), "--tagger", "none"])
     return path
 

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from folders import write
 
 import swag_af
 from swag_af.cli.parsing import VERBS, parse
@@ -111,7 +112,7 @@ def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         for i in range(20)
     ]
     questions = tmp_path / "questions.jsonl"
-    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(questions, rows)
     command = f"custom_negatives.py {questions} --filter bow --iterations 2 --n-negatives 1"
     monkeypatch.setattr("sys.argv", shlex.split(command))
     runpy.run_path(str(ROOT / "examples" / "custom_negatives.py"), run_name="__main__")

@@ -1,10 +1,10 @@
 """The verb `show` of the folders of `audit` and `prune`."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from folders import write
 from made_up_audits import audit, integrity, probe, questions
 
 from swag_af.auditing.comparison import COMPARISON, compare, comparison_text
@@ -68,7 +68,7 @@ def pruned(tmp_path_factory: pytest.TempPathFactory) -> Path:
         options[i % 3] += " indeed it is" if i % 4 else ""
         rows.append({"id": f"q{i}", "question": f"{i}?", "choices": options, "label": i % 3})
     data = root / "data.jsonl"
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(data, rows)
     quick = {"partitions": 6, "slice_share": 0.1, "draws": 2, "points": 1, "folds": 2}
     prune(PruneOptions((data,), root / "pruned", audit_models="tfidf", **quick))
     return root / "pruned"

@@ -1,10 +1,10 @@
 """Claims about the verbs as functions of `swag_af`: each takes its options, returns what it made, prints nothing."""
 
 import inspect
-import json
 from pathlib import Path
 
 import pytest
+from folders import write
 
 import swag_af
 from swag_af.cli.parsing import VERBS
@@ -49,7 +49,7 @@ def test_the_verbs_make_a_dataset_and_print_nothing(
     captions, contexts, lms, pool, run = (
         tmp_path / name for name in ("captions.jsonl", "c.jsonl", "lms", "pool", "run")
     )
-    captions.write_text("".join(json.dumps(row) + "\n" for row in caption_rows(sample_videos(40))))
+    write(captions, caption_rows(sample_videos(40)))
     rules = swag_af.ContextRules(min_token_count=1, n_folds=2)
     size = LMOptions(hidden=24, epochs=4, batch_size=16, learning_rate=1e-2, min_count=1)
 
@@ -76,6 +76,6 @@ def test_endings_of_a_file_become_a_pool_and_nothing_is_printed(
 ) -> None:
     source = tmp_path / "mine.jsonl"
     rows = [{"sent1": f"It rains {i}.", "start": "He", "gold": "runs.", "negatives": ["sits."]} for i in range(3)]
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(source, rows)
     assert len(swag_af.pool(swag_af.PoolOptions((source,), tmp_path / "pool"))) == 3
     assert capsys.readouterr().out == ""

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from folders import write
 
 from swag_af.data.captions.advice import FLAGS, drop_warnings, sentence_warnings, time_warnings
 from swag_af.data.captions.drops import REASONS
@@ -42,16 +43,16 @@ def test_captions_of_several_sentences_are_noticed(tmp_path: Path) -> None:
     """Paragraphs made golds of several sentences, which the endings beside them were not."""
     one, two = "A man hits the ball.", "A man hits the ball. The other one runs away."
     path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps({"video": "v", "sentence": text}) + "\n" for text in [one] * 98 + [two] * 2))
+    write(path, ({"video": "v", "sentence": text} for text in [one] * 98 + [two] * 2))
     (line,) = sentence_warnings("rows.jsonl", read_videos(path))
     assert line.startswith("rows.jsonl: 2 of 100 captions (2%) are of several sentences.")
-    path.write_text("".join(json.dumps({"video": "v", "sentence": text}) + "\n" for text in [one] * 99 + [two]))
+    write(path, ({"video": "v", "sentence": text} for text in [one] * 99 + [two]))
     assert sentence_warnings("rows.jsonl", read_videos(path)) == []
 
 
 def test_tables_count_captions_that_go_back_too(tmp_path: Path) -> None:
     rows = [{"video": "v", "sentence": "A b c.", "start_time": t, "end_time": t + 1} for t in (5, 1, 7, 2)]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(tmp_path / "rows.jsonl", rows)
     (video,) = read_videos(tmp_path / "rows.jsonl")
     assert video.n_back == 2
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import HashFilter
+from folders import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import shared
@@ -524,7 +525,7 @@ BAD_ROWS = {
 
 @pytest.mark.parametrize(("rows", "said"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
 def test_rows_that_make_no_question_are_named(tmp_path: Path, rows: list[dict], said: str) -> None:
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(tmp_path / "rows.jsonl", rows)
     assert re.search(said, refused(tmp_path / "rows.jsonl"))
 
 

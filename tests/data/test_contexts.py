@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import make_contexts_of
+from folders import write
 
 from swag_af.data.captions.advice import time_warnings
 from swag_af.data.captions.context_set import (
@@ -274,7 +275,7 @@ def test_lines_of_a_few_stories_share_folds_with_their_story(tmp_path: Path) -> 
         for i in range(5)
     ]
     path = tmp_path / "mine.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write(path, lines)
     read = read_contexts(path)
     assert all(len({c.fold for c in read[at : at + 5]}) == 1 for at in (0, 5, 10))
     assert len({c.video for c in read}) == 3
@@ -370,7 +371,7 @@ def test_a_disk_that_fills_up_keeps_all_old_files(tmp_path: Path, monkeypatch: p
 
 def lines(folder: Path, *records: object) -> Path:
     path = folder / "theirs.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write(path, records)
     return path
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from folders import write
 from hypothesis import given
 from hypothesis import strategies as st
 from shared_data import shared
-from test_reading import Rows, labelled, read, shown, write, write_table
+from test_reading import Rows, labelled, read, shown, write_table
 
 from swag_af.data.errors import InputError
 from swag_af.data.headerless import columns_without_header
@@ -485,7 +486,7 @@ def test_a_set_with_two_originals_is_told(tmp_path: Path) -> None:
     ]
     paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
     for path in paths:
-        path.write_text("".join(json.dumps({**row, "question": path.stem + row["question"]}) + "\n" for row in rows))
+        write(path, ({**row, "question": path.stem + row["question"]} for row in rows))
     said = "contrast sets: 2 with several originals; are different sets of two files called alike?"
     assert said in read_instances(paths).notes
     assert said not in read_instances(paths[:1]).notes

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from folders import write
 from hypothesis import given
 from hypothesis import strategies as st
 from shared_data import shared
-from test_reading import labelled, write
+from test_reading import labelled
 
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import group

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from folders import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,8 +28,7 @@ Rows = list[dict[str, Any]]
 
 def written(path: Path, rows: Rows) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return write(path, rows)
 
 
 def read(folder: Path, rows: Rows, **options: Any) -> Instances:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import HashFilter
+from folders import write
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import make_run
@@ -32,11 +33,6 @@ from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release
 
 Rows = list[dict[str, Any]]
-
-
-def write(path: Path, rows: Rows) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 def write_table(path: Path, rows: Rows, separator: str = "") -> Path:
@@ -1355,10 +1351,10 @@ def test_labels_that_could_count_from_1_too_are_said(tmp_path: Path) -> None:
     rows = [
         {"question": f"q{i}", "choices": [f"a{i}", f"b{i}", f"c{i}", f"d{i}"], "label": 1 + i % 3} for i in range(9)
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(path, rows)
     assert any("--label-base 1" in note for note in read_instances([path]).notes)
     rows[0]["label"] = 0
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(path, rows)
     assert not any("--label-base 1" in note for note in read_instances([path]).notes)
 
 
@@ -1366,7 +1362,7 @@ def test_options_in_another_order_in_each_row_are_options(tmp_path: Path) -> Non
     path = tmp_path / "q.jsonl"
     orders = [["0", "1", "2", "3"], ["2", "0", "3", "1"], ["3", "2", "1", "0"]]
     rows = [{"question": f"how many {i}?", "options": orders[i % 3], "answer": orders[i % 3][0]} for i in range(12)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(path, rows)
     assert read_instances([path], ReadingOptions(label_base="0")).kind == "choices"
 
 
@@ -1374,7 +1370,7 @@ def test_a_number_that_is_the_text_of_an_option_is_that_option(tmp_path: Path) -
     path = tmp_path / "q.jsonl"
     rows = [{"question": "q", "choices": ["red", "blue"], "answer": "blue"}] * 3
     rows.append({"question": "how many", "choices": ["170", "12"], "answer": "170"})
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(path, rows)
     assert read_instances([path]).answers.tolist() == [1, 1, 1, 0]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from folders import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import shared
@@ -386,7 +387,7 @@ def leaking_file(tmp_path: Path) -> Path:
         for c, row in zip(contexts, rows, strict=True)
     ]
     path = tmp_path / "mine.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    write(path, records)
     return path
 
 

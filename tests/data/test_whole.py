@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from test_reading import write, write_table
+from folders import write
+from test_reading import write_table
 
 from swag_af.data.captions.readers import read_videos
 from swag_af.data.cells.whole import with_whole_numbers

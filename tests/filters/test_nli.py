@@ -1,6 +1,5 @@
 """Claims about `train-nli`, the folder that it leaves, and the filter made of it."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from folders import files_of
+from folders import files_of, write
 
 from swag_af.cli.main import main
 from swag_af.cli.nli import model_lines
@@ -41,11 +40,6 @@ def pairs_of(n, seed=0):
         said = {"entailment": f"A {who} {what}", "contradiction": f"No {who} {what}", "neutral": f"Some {other} {what}"}
         rows.append({"premise": f"The {who} {what} near house {i}.", "hypothesis": said[kind], "label": kind})
     return rows
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 @pytest.fixture(scope="module")

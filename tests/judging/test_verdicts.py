@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from folders import write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -200,9 +201,9 @@ def test_lines_of_two_pools_in_one_file_are_refused(tmp_path):
     nameless = json.loads(path.read_text())
     del nameless["pool"]
     lines = [nameless, nameless | {"annotator": "b", "pool": "pool-1"}, nameless | {"annotator": "c", "pool": "pool-2"}]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines[:2]))
+    write(path, lines[:2])
     assert len(read_verdicts(path)) == 2
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write(path, lines)
     with pytest.raises(InputError, match=r"line 3: a verdict on another pool.*line 2 is of the first"):
         read_verdicts(path)
 

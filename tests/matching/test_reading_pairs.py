@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from folders import write
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
@@ -297,7 +298,7 @@ def test_columns_that_may_be_of_the_query_and_are_not_read_are_named(
     """Of instruction and input the first alone was read, and nothing said so."""
     path = tmp_path / "q.jsonl"
     rows = [{name: f"The {name} of {i}." for name in names} | {"output": f"It is number {i}."} for i in range(9)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(path, rows)
     (said,) = read_items([path]).notes
     assert f"query = {names[0]}, response = output; not read: {unread} (--query-column names one column: " in said
     (named,) = read_items([path], PairColumns(query_column=names[1])).notes

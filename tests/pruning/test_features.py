@@ -1,12 +1,12 @@
 """Representations are made of texts alone, equal for equal texts, the same in any batch, and on one scale."""
 
-import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from folders import write
 from tiny_bert import save_tiny_bert
 
 from swag_af.auditing.probes.inputs import Reading, Source, find_input, read
@@ -123,7 +123,7 @@ def test_prune_removes_what_a_pretrained_encoder_tells_by_its_meaning(tmp_path: 
             options[label] = f"the {rng.choice(animals)}"
         rows.append({"id": f"q{i}", "question": f"what is number {i}?", "choices": options, "label": label})
     data = tmp_path / "data.jsonl"
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(data, rows)
     settings: dict[str, Any] = {"partitions": 16, "slice_share": 0.2, "draws": 2, "points": 1, "folds": 2}
     pruned = prune(
         PruneOptions((data,), tmp_path / "out", features=f"encoder[{weights()}]", audit_models="tfidf", **settings)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from folders import files_of
+from folders import files_of, write
 from judged import make_run
 from killed import KilledError, break_after
 from matplotlib.figure import Figure
@@ -65,11 +65,6 @@ def records(n: int = 90, *, seed: int = 0, noisy: bool = False) -> list[Record]:
             | {"choices": options, "label": label, "votes": votes}
         )
     return rows
-
-
-def write(path: Path, rows: list[Record]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from folders import write
 from hypothesis import given
 from hypothesis import strategies as st
 from judges import FakeServer, has_opinions, knows_nothing, knows_style, prefers_a, refuses
@@ -55,7 +56,7 @@ def question(i: int) -> dict[str, object]:
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(question(i)) + "\n" for i in range(N)))
+    write(path, (question(i) for i in range(N)))
     return path
 
 
@@ -685,14 +686,14 @@ def test_texts_with_classes_are_refused(options: RefineOptions, meet: Meet, tmp_
     meet(blind=FakeServer(refuses), writer=FakeServer())
     path = tmp_path / "pairs.jsonl"
     rows = [{"premise": f"p {i}", "hypothesis": f"h {i}", "label": ("yes", "no")[i % 2]} for i in range(8)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(path, rows)
     with pytest.raises(InputError, match="questions with options"):
         refine(replace(options, data=(path,)))
 
 
 def test_nothing_is_left_where_every_question_is_flagged(options: RefineOptions, meet: Meet, data: Path) -> None:
     rows = [row for i, row in enumerate(map(json.loads, data.read_text().splitlines())) if i % 2]
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write(data, rows)
     meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer())
     with pytest.raises(InputError, match=r"none would be left. .*, or --unmended flag\."):
         refine(options)

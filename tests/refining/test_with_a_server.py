@@ -1,12 +1,12 @@
 """A judge behind a real address: stopped by its budget and run again, it asks nothing twice, to the same bytes."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from folders import write
 from mock_server import Asked, MockServer, Said
 from test_refine import MARK, content_of, marks_all, question
 
@@ -46,7 +46,7 @@ def prompts_of(server: MockServer) -> Counter[str]:
 def refined_straight(tmp_path: Path, server: MockServer) -> tuple[RefineOptions, Counter[str]]:
     """Eight questions, refined into `straight` without a stop: by which options, and what was sent."""
     data = tmp_path / "questions.jsonl"
-    data.write_text("".join(json.dumps(question(i)) + "\n" for i in range(8)))
+    write(data, (question(i) for i in range(8)))
     names = {"judge": f"judge[{server.url}]", "rewriter": f"endpoint[{server.url}]"}
     options = RefineOptions((data,), out=tmp_path / "straight", audit_models="none", **names)
     refine(options)
@@ -97,7 +97,7 @@ def test_a_budget_that_is_raised_by_name_goes_on_and_asks_nothing_twice(tmp_path
 def test_a_folder_with_answers_alone_is_gone_on_with(tmp_path: Path) -> None:
     """It is what a server that was not there leaves."""
     data, out = tmp_path / "questions.jsonl", tmp_path / "refined"
-    data.write_text("".join(json.dumps(question(i)) + "\n" for i in range(4)))
+    write(data, (question(i) for i in range(4)))
     with MockServer(say=say) as server:
         names = {"judge": "judge[http://127.0.0.1:1]", "rewriter": f"endpoint[{server.url}]"}
         options = RefineOptions((data,), out=out, audit_models="none", **names)

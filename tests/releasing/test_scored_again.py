@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import HashFilter
-from made_scores import write
+from folders import write
 
 import swag_af
 from swag_af.af.loop import filter_pool

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from folders import write
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import make_run
-from made_scores import choices, classes, dataset, write
+from made_scores import choices, classes, dataset
 from shared_data import shared
 from slow.scoring import fleiss_kappa
 from slow.scoring import majority_right as by_all_draws

@@ -9,7 +9,8 @@ from unicodedata import normalize
 
 import numpy as np
 import pytest
-from made_scores import choices, classes, dataset, options_of, write
+from folders import write
+from made_scores import choices, classes, dataset, options_of
 
 import swag_af
 from swag_af.data.cells.options import LabelBase

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_scores import choices, classes, dataset, options_of, paired_classes, pairs, write
+from folders import write
+from made_scores import choices, classes, dataset, options_of, paired_classes, pairs
 
 import swag_af
 from swag_af import scores_of
