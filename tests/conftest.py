@@ -29,6 +29,7 @@ from swag_af.filters import registry
 from swag_af.lm.options import LMOptions, TrainLMOptions
 
 if TYPE_CHECKING:
+    from swag_af.data.run import Run
     from swag_af.lm.lstm.network import BidirectionalLM
 
 
@@ -213,6 +214,14 @@ def contexts_file(tmp_path: Path) -> Path:
     path = tmp_path / "contexts.jsonl"
     write_contexts(path, make_contexts_of(6, n_videos=3), [], {"verb": "contexts"})
     return path
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> "Run":
+    """A run of no iterations, for people to judge; tests of other runs have a fixture of their own."""
+    from verify_people import make_run, small_pool
+
+    return make_run(small_pool(), tmp_path / "run")
 
 
 @pytest.fixture

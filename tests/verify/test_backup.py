@@ -6,17 +6,12 @@ import time
 from pathlib import Path
 
 import pytest
-from verify_people import judge_next, make_desk, make_run, small_pool
+from verify_people import judge_next, make_desk
 
 from swag_af.cli.main import main
 from swag_af.data.run import Run
 from swag_af.verify.store import open_store
 from swag_af.verify.web.server import checkpoints
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return make_run(small_pool(), tmp_path / "run")
 
 
 def n_answers(path: Path) -> int:

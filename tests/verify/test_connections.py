@@ -29,11 +29,6 @@ SLOW = b"POST /start HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 900\r\n\r\nt
 HALF_OPEN = b"GET /start HTTP/1.1\r\nhost: 127.0.0.1\r\nx-"
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return make_run(small_pool(), tmp_path / "run")
-
-
 def few_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (N_FILES, N_FILES))
 

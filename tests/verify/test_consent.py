@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from test_paying import people_of
-from verify_people import TOKEN, Browser, Clock, judge_next, make_client, make_desk, make_run, small_pool
+from verify_people import TOKEN, Browser, Clock, judge_next, make_client, make_desk
 
 from swag_af.cli.main import main
 from swag_af.data.files import write_text
@@ -22,12 +22,6 @@ from swag_af.verify.overview import overview
 from swag_af.verify.store import FOLDER, open_store
 from swag_af.verify.web.security import ANNOTATOR
 from swag_af.verify.web.server import attention_of
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return make_run(small_pool(), tmp_path / "run")
-
 
 ONE = {"consent": ("Your answers are published.",), "instructions": ("Read well.",)}
 OTHER = {"consent": ("Your answers are published, and your age.",), "instructions": ("Read well.",)}

@@ -22,11 +22,6 @@ from swag_af.verify.schema import annotators, items, tasks, writing
 from swag_af.verify.store import open_store, read_keys
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return make_run(small_pool(), tmp_path / "run")
-
-
 def all_of(desk: Desk, name: str, answer=None) -> list[str]:
     """Everything that is there for `name`."""
     answered = []

@@ -126,11 +126,6 @@ def test_fifty_people_and_a_killed_server_lose_no_answer_and_double_none(tmp_pat
     assert max(Counter(verdict.item for verdict in store.verdicts()).values()) <= 3
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return make_run(small_pool(), tmp_path / "run")
-
-
 def test_the_verb_says_where_to_go_and_ends_well_with_ctrl_c(run: Run) -> None:
     port = free_port()
     with served(run.path, port, "--limit", 3) as process:

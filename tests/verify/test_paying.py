@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 from test_web import admin_of
-from verify_people import TOKEN, Browser, Clock, judge_next, make_client, make_desk, make_run, said, small_pool
+from verify_people import TOKEN, Browser, Clock, judge_next, make_client, make_desk, said
 
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run
@@ -22,12 +22,6 @@ from swag_af.verify.qualification import read_questions
 from swag_af.verify.schema import items
 from swag_af.verify.web.server import _paragraphs, welcome
 from swag_af.verify.web.site import Payment
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return make_run(small_pool(), tmp_path / "run")
-
 
 PAYMENT = Payment(early_end_code="EARLY", screen_out_url="https://crowd.example/out", screen_out_code="OUT")
 

@@ -1,12 +1,11 @@
 """Claims about refills once the answers that asked for them have changed: withdrawn, remade, and never at a loss."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sqlalchemy import select, update
-from verify_people import Browser, Clock, judge_next, make_client, make_desk, make_run, said, small_pool
+from verify_people import Browser, Clock, judge_next, make_client, make_desk, said
 
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run
@@ -18,11 +17,6 @@ from swag_af.verify.schema import items, settings, writing
 
 LONG = 10_000
 """Seconds after which every lease has ended."""
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return make_run(small_pool(), tmp_path / "run")
 
 
 def lines(desk: Desk) -> list[tuple[int, bool, int]]:

@@ -42,11 +42,6 @@ from swag_af.verify.web.server import _site, make_app
 from swag_af.verify.web.site import Site
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return make_run(small_pool(), tmp_path / "run")
-
-
 def invite(run: Run, *words: object) -> list[dict[str, str]]:
     assert run.path is not None
     out = run.path.parent / "links.csv"

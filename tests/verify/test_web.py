@@ -47,11 +47,6 @@ HOSTILE = (
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return make_run(small_pool(), tmp_path / "run")
-
-
-@pytest.fixture
 def desk(run: Run) -> Desk:
     return make_desk(run)
 
