@@ -22,10 +22,12 @@ from swag_af.diagnosing.words import change, number, points
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def made(seed: int, *, n: int = 6, k: int = 9, a: int = 4) -> tuple[np.ndarray, np.ndarray]:
-    """Scores (n, k) with ties and rows of different lengths, and an assignment (n, a)."""
+def made(seed: int, *, n: int = 6, k: int = 9, a: int = 4, share: float = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Scores (n, k) with ties, rows of different lengths and a share that was not read; and an assignment (n, a)."""
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 5, (n, k)).astype(float)
+    if share:
+        scores[rng.random((n, k)) < share] = UNREAD
     counts = rng.integers(a, k + 1, n)
     scores[np.arange(k) >= counts[:, None]] = np.nan
     assigned = np.array([[0, *(1 + rng.choice(count - 1, a - 1, replace=False))] for count in counts])

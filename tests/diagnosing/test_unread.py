@@ -3,11 +3,13 @@
 import itertools
 import json
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import test_parts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import A, K, LevelFilter, N, planted_run
@@ -46,15 +48,8 @@ class HalfRead(LevelFilter):
         return UNSCORED if noise % 3 == 0 else noise / 2**32
 
 
-def made(seed: int, *, n: int = 6, k: int = 9, a: int = 4, share: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
-    """Scores (n, k) with ties, rows of different lengths and what could not be read; and an assignment (n, a)."""
-    rng = np.random.default_rng(seed)
-    scores = rng.integers(0, 5, (n, k)).astype(float)
-    scores[rng.random((n, k)) < share] = UNREAD
-    counts = rng.integers(a, k + 1, n)
-    scores[np.arange(k) >= counts[:, None]] = np.nan
-    assigned = np.array([[0, *(1 + rng.choice(count - 1, a - 1, replace=False))] for count in counts])
-    return scores, assigned
+made = partial(test_parts.made, share=0.3)
+"""With some that could not be read."""
 
 
 def as_given(scores: np.ndarray) -> np.ndarray:
