@@ -312,13 +312,3 @@ def test_functions_are_short() -> None:
     lengths = lengths_of_functions()
     assert not {name: n for name, n in lengths.items() if n > 60}
     assert sorted(lengths.values())[int(0.95 * len(lengths))] <= 26
-
-
-def n_lines(paths: Iterable[Path]) -> int:
-    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
-
-
-def test_there_are_tests_for_the_source() -> None:
-    """Three lines of tests for five of source, at least."""
-    source = {*MODULES.values(), *(folder / "__init__.py" for folder in FOLDERS.values())}
-    assert n_lines((ROOT / "tests").rglob("*.py")) >= 0.6 * n_lines(source)
