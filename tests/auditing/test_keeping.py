@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from folders import files_of
-from killed import KilledError, break_after
+from killed import kill_at
 from made import random_choices, random_classes, singles
 
 from swag_af.auditing.dataset import Checks, audit, n_done, n_steps
@@ -192,9 +192,7 @@ def test_settings_that_cannot_be_kept_are_told_before_the_first_fit(monkeypatch:
     assert not Answered.fits
 
 
-def test_an_audit_that_was_stopped_makes_the_other_probes_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_audit_that_was_stopped_makes_the_other_probes_alone(tmp_path: Path) -> None:
     data = write_data(tmp_path / "data.jsonl", 40)
     older = write_data(tmp_path / "older.jsonl", 60)
 
@@ -204,10 +202,7 @@ def test_an_audit_that_was_stopped_makes_the_other_probes_alone(
     run_audit(options("whole"))
     n_kept = []
     for n in (3, 9, 0):  # a few of the data's, then some of the older data's, then all that there are
-        with monkeypatch.context() as patch:
-            patch.setattr(KeptProbes, "keep", break_after(n, KeptProbes.keep))
-            with pytest.raises(KilledError):
-                run_audit(options("stopped"))
+        kill_at(KeptProbes, "keep", n, run_audit, options("stopped"))
         n_kept.append(len(list((tmp_path / "stopped/.audit.probes").iterdir())))
         assert not (tmp_path / "stopped/audit").exists()
     assert n_kept == [3, 12, 12]
@@ -218,10 +213,7 @@ def test_an_audit_that_was_stopped_makes_the_other_probes_alone(
 def test_processes_go_on_with_what_one_has_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = AuditOptions((write_data(tmp_path / "data.jsonl", 40),), tmp_path / "audit", filters="tfidf", folds=2)
     run_audit(replace(one, out=tmp_path / "whole/audit"))
-    with monkeypatch.context() as patch:
-        patch.setattr(KeptProbes, "keep", break_after(2, KeptProbes.keep))
-        with pytest.raises(KilledError):
-            run_audit(one)
+    kill_at(KeptProbes, "keep", 2, run_audit, one)
     kept = []
     keep = KeptProbes.keep
     monkeypatch.setattr(KeptProbes, "keep", lambda self, *given: (kept.append(given), keep(self, *given)))

@@ -11,7 +11,7 @@ import folders
 import numpy as np
 import pytest
 from folders import write
-from killed import KilledError, break_after
+from killed import break_after, killed_then_whole
 from mock_server import MockServer
 from scipy.stats import kendalltau
 from tiny_bert import save_tiny_bert
@@ -119,17 +119,9 @@ def test_scores_are_of_the_options_as_the_data_orders_them(straight: Path) -> No
 
 
 @pytest.mark.parametrize(("where", "n"), [("write_cell", 0), ("write_cell", 7), ("add_timing", 3), ("_summed", 0)])
-def test_a_killed_run_goes_on_to_the_same_bytes(
-    where: str, n: int, data: Path, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = options(data, tmp_path / "out")
-    with monkeypatch.context() as patched:
-        patched.setattr(grid, where, break_after(n, getattr(grid, where)))
-        with pytest.raises(KilledError):
-            run_baselines(asked)
-    assert not (asked.out / "baselines.json").exists()
-    run_baselines(asked)
-    assert files_of(asked.out) == files_of(straight)
+def test_a_killed_run_goes_on_to_the_same_bytes(where: str, n: int, data: Path, straight: Path, tmp_path: Path) -> None:
+    killed_then_whole(grid, where, n, run_baselines, options(data, tmp_path / "out"), "baselines.json")
+    assert files_of(tmp_path / "out") == files_of(straight)
 
 
 def test_cells_that_stand_are_not_fitted_again(data: Path, straight: Path, monkeypatch: pytest.MonkeyPatch) -> None:

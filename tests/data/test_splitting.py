@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from folders import files_of
-from killed import KilledError, break_after
+from killed import KilledError, kill_at
 
 from swag_af.data.captions import contexts as contexts_module
 from swag_af.data.captions.options import ContextRules, ContextsOptions
@@ -40,9 +40,7 @@ def test_contexts_killed_after_some_batches_go_on_to_the_same_bytes(
     whole = replace(options, out=options.out.parent.parent / "whole" / "c.jsonl")
     contexts(whole)
     split = RulesSplitter.split
-    with monkeypatch.context() as patch, pytest.raises(KilledError):
-        patch.setattr(RulesSplitter, "split", break_after(3, split))
-        contexts(options)
+    kill_at(RulesSplitter, "split", 3, contexts, options)
     assert not options.out.exists()
     done: list[int] = []
 

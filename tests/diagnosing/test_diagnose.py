@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from folders import files_of
-from killed import KilledError, break_after
+from killed import kill_at
 from planted import CAUSES, A, CutFilter, K, N, exhausted, levels, obvious, planted_run, unfinished
 
 from swag_af.af.loop import filter_pool
@@ -287,7 +287,7 @@ def test_smaller_fits_of_a_draw_are_parts_of_larger_ones_and_of_other_groups_tha
         assert np.array_equal(made["assigned"].test, test)
 
 
-def test_a_killed_diagnosis_goes_on_to_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_diagnosis_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     run = planted_run(tmp_path, levels(0, 1000, seed=1, n=180)[:, 0], levels(0, 1000, n=180))
     killed = tmp_path / "diagnosis"
     found = diagnose(options(run, out=killed))
@@ -295,17 +295,11 @@ def test_a_killed_diagnosis_goes_on_to_the_same_bytes(tmp_path: Path, monkeypatc
     shutil.rmtree(killed)
     made: dict[Path, int] = {}
     for n in (0, 1, 7, 12, 11):  # again and again, after so many fits more
-        with monkeypatch.context() as patch:
-            patch.setattr(fits_module, "write_array", break_after(n, fits_module.write_array))
-            with pytest.raises(KilledError):
-                diagnose(options(run, out=killed))
+        kill_at(fits_module, "write_array", n, diagnose, options(run, out=killed))
         before, made = made, {path: path.stat().st_mtime_ns for path in (killed / "fits").glob("*.npy")}
         assert len(made) == len(before) + n
         assert before.items() <= made.items()  # nothing is fitted twice
-    with monkeypatch.context() as patch:
-        patch.setattr(verb, "write_text", break_after(0, verb.write_text))  # before the page is written
-        with pytest.raises(KilledError):
-            diagnose(options(run, out=killed))
+    kill_at(verb, "write_text", 0, diagnose, options(run, out=killed))  # before the page is written
     assert {path: path.stat().st_mtime_ns for path in made}.items() >= made.items()
     assert diagnose(options(run, out=killed)) == found
     assert files_of(killed) == straight

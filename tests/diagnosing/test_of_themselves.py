@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from killed import KilledError, break_after
+from killed import kill_at
 from planted import K, LevelFilter, N, planted_run
 
 from swag_af.cli.diagnosing import diagnose, diagnosed_lines
@@ -63,10 +63,7 @@ def options(run: Run, filters: str, **settings: Any) -> DiagnoseOptions:
 
 def test_a_diagnosis_goes_on_at_the_model_that_began_it_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores of two models were mixed: the model stands in no setting where the server chooses it."""
-    with monkeypatch.context() as patch:
-        patch.setattr(fits_module, "write_array", break_after(3, fits_module.write_array))
-        with pytest.raises(KilledError):
-            diagnose(options(run, "level,answered"))
+    kill_at(fits_module, "write_array", 3, diagnose, options(run, "level,answered"))
     with monkeypatch.context() as patch:
         patch.setattr(Answered, "model", "two")
         with pytest.raises(InputError, match=r"begun with other answered_by: answered: model \(one, now two\)"):
@@ -95,10 +92,7 @@ def test_fits_that_learned_nothing_are_counted_and_told_resumed_or_not(
     assert any(said in line for line in diagnosed_lines(straight, tmp_path))
     assert said in (tmp_path / "straight" / "diagnosis.html").read_text()
     assert "did not converge" not in headline(diagnose(options(run, "level", out=tmp_path / "of-level")))
-    with monkeypatch.context() as patch:
-        patch.setattr(fits_module, "write_array", break_after(60, fits_module.write_array))
-        with pytest.raises(KilledError):
-            diagnose(options(run, "level,stuck", out=tmp_path / "killed"))
+    kill_at(fits_module, "write_array", 60, diagnose, options(run, "level,stuck", out=tmp_path / "killed"))
     assert diagnose(options(run, "level,stuck", out=tmp_path / "killed")) == straight
     assert (tmp_path / "killed" / "diagnosis.json").read_bytes() == (
         tmp_path / "straight" / "diagnosis.json"
@@ -107,10 +101,7 @@ def test_fits_that_learned_nothing_are_counted_and_told_resumed_or_not(
 
 def test_a_fit_of_which_it_is_not_known_what_it_said_is_made_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of a diagnosis that was begun when that was not kept."""
-    with monkeypatch.context() as patch:
-        patch.setattr(fits_module, "write_array", break_after(7, fits_module.write_array))
-        with pytest.raises(KilledError):
-            diagnose(options(run, "stuck"))
+    kill_at(fits_module, "write_array", 7, diagnose, options(run, "stuck"))
     assert run.path is not None
     for path in (run.path / "diagnosis" / "fits").glob("fit-*.json"):
         path.unlink()

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from folders import files_of, write
 from judged import make_run
-from killed import KilledError, break_after
+from killed import break_after, kill_at, killed_then_whole
 from matplotlib.figure import Figure
 from tiny_bert import save_tiny_bert
 
@@ -124,27 +124,16 @@ def test_hard_rows_that_people_disagree_on_are_told(straight: Path) -> None:
     ("where", "n"),
     [("above_by_luck", 0), ("rounds_of", 0), ("audit", 0), ("audit", 2), ("plot_curve", 0), ("write_pruned", 0)],
 )
-def test_a_killed_run_goes_on_to_the_same_bytes(
-    where: str, n: int, data: Path, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = options(data, tmp_path / "out", agreement_column="votes")
-    with monkeypatch.context() as patched:
-        patched.setattr(verb, where, break_after(n, getattr(verb, where)))
-        with pytest.raises(KilledError):
-            prune(asked)
-    assert not (asked.out / "prune.json").exists()
-    prune(asked)
-    assert files_of(asked.out) == files_of(straight)
+def test_a_killed_run_goes_on_to_the_same_bytes(where: str, n: int, data: Path, straight: Path, tmp_path: Path) -> None:
+    killed_then_whole(verb, where, n, prune, options(data, tmp_path / "out", agreement_column="votes"), "prune.json")
+    assert files_of(tmp_path / "out") == files_of(straight)
 
 
 def test_rounds_and_points_that_stand_are_not_measured_again(
     data: Path, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = options(data, tmp_path / "out", agreement_column="votes")
-    with monkeypatch.context() as patched:
-        patched.setattr(verb, "write_pruned", break_after(0, verb.write_pruned))
-        with pytest.raises(KilledError):
-            prune(asked)
+    kill_at(verb, "write_pruned", 0, prune, asked)
     for target in ("swag_af.pruning.aflite.AFLite.predictability", "swag_af.pruning.curve.probes"):
         monkeypatch.setattr(target, break_after(0, lambda: None))
     prune(asked)
@@ -158,10 +147,7 @@ def test_a_finished_folder_is_read(data: Path, straight: Path, monkeypatch: pyte
 
 def test_what_kills_left_is_cleared_away(data: Path, straight: Path, tmp_path: Path) -> None:
     asked = options(data, tmp_path / "out", agreement_column="votes")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(verb, "remove", break_after(0, lambda: None))
-        with pytest.raises(KilledError):
-            prune(asked)  # killed when all is written, and work still there
+    kill_at(verb, "remove", 0, prune, asked)  # when all is written, and work still there
     prune(asked)
     assert files_of(asked.out) == files_of(straight)
     (asked.out / "prune.json").rename(tmp_path / "prune.json")
@@ -285,14 +271,10 @@ def test_another_question_of_the_same_folder_is_refused(data: Path, straight: Pa
         prune(options(data, straight, agreement_column="votes", partitions=9))
 
 
-def test_a_killed_run_does_not_go_on_with_other_weights(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_run_does_not_go_on_with_other_weights(data: Path, tmp_path: Path) -> None:
     folder = Path(save_tiny_bert(tmp_path / "bert"))
     asked = options(data, tmp_path / "out", features=f"encoder[{folder}]")
-    monkeypatch.setattr(verb, "above_by_luck", break_after(0, verb.above_by_luck))
-    with pytest.raises(KilledError):
-        prune(asked)
+    kill_at(verb, "above_by_luck", 0, prune, asked)
     weights = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
     with pytest.raises(InputError, match=r"begun with other files: encoder\[.*\] \(\w{8}, now \w{8}\)\. Repeat"):
@@ -312,9 +294,7 @@ def test_a_killed_run_does_not_go_on_with_an_edited_class(
         encoding="utf-8",
     )
     asked = options(data, tmp_path / "out", features="edited_features:Mine")
-    monkeypatch.setattr(verb, "above_by_luck", break_after(0, verb.above_by_luck))
-    with pytest.raises(KilledError):
-        prune(asked)
+    kill_at(verb, "above_by_luck", 0, prune, asked)
     module.write_text(module.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
     with pytest.raises(InputError, match="begun with other source of edited_features:Mine"):
         prune(asked)
