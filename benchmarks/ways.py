@@ -144,9 +144,11 @@ def write_questions(sets: dict[str, Instances], out: Path, seed: int) -> None:
 
 
 def judged(out: Path, answers: Path) -> dict[str, Any]:
-    """How often a reader was right, by way, with Wilson's interval."""
-    with answers.open(encoding="utf-8", newline="") as file:
-        given = {int(number): answer.strip() for number, answer in csv.reader(file)}
+    """How often a reader was right, by way, with Wilson's interval. The answers may have a header."""
+    with answers.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    has_header = bool(rows) and not "".join(rows[0][:1]).strip().isdecimal()
+    given = {int(number): answer.strip().upper() for number, answer in rows[has_header:]}
     found: dict[str, list[float]] = {}
     for one in json.loads((out / "key.json").read_text(encoding="utf-8")):
         found.setdefault(one["way"], []).append(float(given.get(one["number"]) == one["answer"]))
