@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, req
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
 
@@ -84,17 +85,42 @@ FOLDERS = {name: path for name, path in packages_and_modules() if path.is_dir()}
 MODULES = {name: path for name, path in packages_and_modules() if path.is_file()}
 
 
+class Facts(NamedTuple):
+    """What is asked here of a file, which is parsed once."""
+
+    doc: str
+    imported: set[str]
+    """Whatever it imports at its top or within a function, with the module and each name taken from it."""
+    removals: list[str]
+    """Every place that deletes or renames files by another way than `swag_af.data.replacing`."""
+    lengths: dict[str, int]
+    """Lines of every function and method, from `def` to its last line, those within it counted."""
+
+
 @cache
-def imports_of(path: Path) -> set[str]:
-    """Every module of ours that a file imports, at its top or within a function."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def facts_of(path: Path) -> Facts:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    made = Facts(ast.get_docstring(tree) or "", set(), [], {})
+    names = {"unlink", "rmdir", "rmtree", "removedirs", "rename", "renames"}
+    own = {("os", "remove"), ("os", "replace"), ("shutil", "move")}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            made.imported.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: a relative import"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module or ""}
-    return {name for name in found if name in MODULES}
+            made.imported.update([node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            made.lengths[f"{node.name}:{node.lineno}"] = (node.end_lineno or node.lineno) - node.lineno + 1
+        elif isinstance(node, ast.Attribute) and (
+            node.attr in names or (getattr(node.value, "id", ""), node.attr) in own
+        ):
+            made.removals.append(f"{path}:{node.lineno}")
+    return made
+
+
+def imports_of(path: Path) -> set[str]:
+    """Every module of ours that a file imports."""
+    return facts_of(path).imported & MODULES.keys()
 
 
 def wing_of(module: str) -> str:
@@ -109,7 +135,7 @@ def test_wings_import_only_those_below(module: str) -> None:
 
 def reading_order(folder: str) -> list[str]:
     """The files and folders in the order in which the folder's docstring names them."""
-    doc = ast.get_docstring(ast.parse((FOLDERS[folder] / "__init__.py").read_text(encoding="utf-8"))) or ""
+    doc = facts_of(FOLDERS[folder] / "__init__.py").doc
     return re.findall(r"^ {4}(\w+) {2,}", doc.partition("Reading order")[2], re.MULTILINE)
 
 
@@ -134,7 +160,7 @@ def test_a_file_imports_only_what_is_named_before_it(module: str) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_module_says_what_it_is_for(module: str) -> None:
-    assert ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+    assert facts_of(MODULES[module]).doc
 
 
 def test_files_of_tests_have_names_of_their_own() -> None:
@@ -166,30 +192,18 @@ def test_nothing_is_imported_that_only_developers_have() -> None:
     users = brought_by(plain(line) for lines in (project["dependencies"], *extras) for line in lines)
     packages = packages_distributions()
     for path in MODULES.values():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            for top in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"swag_af"}:
-                having = {plain(one) for one in packages.get(top, [])}
-                assert not having or having & users, f"{path} imports {top}, which only `dev` brings"
-
-
-def removals_in(path: Path) -> list[str]:
-    """Every place in a file that deletes or renames files by another way than `swag_af.data.replacing`."""
-    names = {"unlink", "rmdir", "rmtree", "removedirs", "rename", "renames"}
-    own = {("os", "remove"), ("os", "replace"), ("shutil", "move")}
-    return [
-        f"{path}:{node.lineno}"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and (node.attr in names or (getattr(node.value, "id", ""), node.attr) in own)
-    ]
+        tops = {name.partition(".")[0] for name in facts_of(path).imported}
+        for top in tops - sys.stdlib_module_names - {"swag_af"}:
+            having = {plain(one) for one in packages.get(top, [])}
+            assert not having or having & users, f"{path} imports {top}, which only `dev` brings"
 
 
 def test_files_are_removed_in_one_place_which_tells_stores() -> None:
     """Elsewhere a store would not hear of it, and would give the file back (docs/STORES.md)."""
     ours = ("swag_af.data.replacing", "swag_af.data.locks", "swag_af.data.stores.")
-    assert not [at for name, path in MODULES.items() if not name.startswith(ours) for at in removals_in(path)]
-    assert removals_in(MODULES["swag_af.data.replacing"])
+    others = [path for name, path in MODULES.items() if not name.startswith(ours)]
+    assert not [at for path in others for at in facts_of(path).removals]
+    assert facts_of(MODULES["swag_af.data.replacing"]).removals
 
 
 def test_every_folder_is_installed() -> None:
@@ -298,17 +312,7 @@ def test_importing_swag_af_loads_nothing_heavy() -> None:
     assert not {"torch", "spacy", "nltk", "numpy", "tyro", "matplotlib"} & set(loaded)
 
 
-def lengths_of_functions() -> dict[str, int]:
-    """Lines of every function and method, from `def` to its last line, those within it counted."""
-    return {
-        f"{module}:{node.name}:{node.lineno}": (node.end_lineno or node.lineno) - node.lineno + 1
-        for module, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-
-
 def test_functions_are_short() -> None:
-    lengths = lengths_of_functions()
+    lengths = {f"{m}:{name}": n for m, path in MODULES.items() for name, n in facts_of(path).lengths.items()}
     assert not {name: n for name, n in lengths.items() if n > 60}
     assert sorted(lengths.values())[int(0.95 * len(lengths))] <= 26
