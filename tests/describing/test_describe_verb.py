@@ -20,6 +20,7 @@ from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances
+from swag_af.describing.description import Description
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.tables import Column, Table
 from swag_af.reporting.latex import escaped, latex_table
@@ -29,9 +30,9 @@ THINGS = ("lake", "river", "house", "garden", "street", "bridge", "harbour", "to
 VERBS = ("rides a bike", "paints walls", "lifted the box", "is washing dishes")
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    path = tmp_path / "mine & 50%.jsonl"
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "mine & 50%.jsonl"
     rows = [
         {
             "id": f"q{i}",
@@ -45,9 +46,9 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def other(tmp_path: Path) -> Path:
-    path = tmp_path / "other.jsonl"
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "other.jsonl"
     labels = ("yes", "no")
     rows = [
         {"premise": f"A dog {i} sleeps.", "hypothesis": f"Dog {i} {VERBS[i % 2]}.", "label": labels[i % 2]}
@@ -57,11 +58,28 @@ def other(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def options(data: Path, other: Path, tmp_path_factory: pytest.TempPathFactory) -> DescribeOptions:
+    return DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path_factory.mktemp("both") / "out", force=True)
+
+
+@pytest.fixture(scope="module")
+def made(options: DescribeOptions) -> Description:
+    """Both, described in a folder."""
+    return swag_af.describe(options)
+
+
+@pytest.fixture
+def out(options: DescribeOptions, made: Description) -> Path:
+    """That folder; not to be changed."""
+    assert options.out is not None
+    return options.out
+
+
 def test_the_folder_has_every_table_thrice_every_picture_thrice_a_page_and_a_record(
-    data: Path, other: Path, tmp_path: Path
+    made: Description, data: Path, out: Path
 ) -> None:
-    made = swag_af.describe(DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path / "out"))
-    files = set(files_of(tmp_path / "out"))  # no verb is surely apart in so few rows
+    files = set(files_of(out))  # no verb is surely apart in so few rows
     names = {
         "counts",
         "labels",
@@ -78,7 +96,7 @@ def test_the_folder_has_every_table_thrice_every_picture_thrice_a_page_and_a_rec
     assert files == {*tables, *pictures, "describe.html", "describe.json"}
     assert made.verbs is not None
     assert made.verbs.corpora == (data.stem, "other")
-    record = json.loads((tmp_path / "out" / "describe.json").read_text())
+    record = json.loads((out / "describe.json").read_text())
     assert (record["format"], record["kind"], record["n"]) == (1, "description", 24)
 
 
@@ -90,19 +108,16 @@ def test_a_corpus_without_verbs_stands_beside_one_that_has_some(data: Path, tmp_
     assert {"verbs.png", "verbs-cumulative.csv"} <= {path.name for path in (tmp_path / "out").rglob("*")}
 
 
-def test_the_same_command_writes_the_same_bytes(data: Path, other: Path, tmp_path: Path) -> None:
-    options = DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path / "out", force=True)
+def test_the_same_command_writes_the_same_bytes(options: DescribeOptions, out: Path) -> None:
+    one = files_of(out)
     swag_af.describe(options)
-    one = files_of(tmp_path / "out")
-    swag_af.describe(options)
-    two = files_of(tmp_path / "out")
+    two = files_of(out)
     assert [name for name in one if one[name] != two[name]] == []
     assert one.keys() == two.keys()
 
 
-def test_the_page_needs_no_network_and_shows_text_as_text(data: Path, tmp_path: Path) -> None:
-    swag_af.describe(DescribeOptions((data,), topics=0, out=tmp_path / "out"))
-    page = (tmp_path / "out" / "describe.html").read_text(encoding="utf-8")
+def test_the_page_needs_no_network_and_shows_text_as_text(out: Path) -> None:
+    page = (out / "describe.html").read_text(encoding="utf-8")
     assert "mine &amp; 50%" in page
     assert "<script" not in page
     assert not re.search(r'(?:src|href)="(?!#)', page)
@@ -268,12 +283,10 @@ def test_a_word_longer_than_any_is_cut_on_the_terminal_and_whole_in_files(data: 
 
 
 def test_odds_ratios_are_said_to_be_shrunk_on_the_terminal_and_on_the_page(
-    data: Path, other: Path, tmp_path: Path
+    made: Description, options: DescribeOptions, out: Path
 ) -> None:
-    options = DescribeOptions((data,), beside=(other,), topics=0, out=tmp_path / "out")
-    text = "\n".join(described_lines(swag_af.describe(options), options))
-    assert "shrunk towards 1" in text
-    assert "shrunk towards 1" in (tmp_path / "out" / "describe.html").read_text(encoding="utf-8")
+    assert "shrunk towards 1" in "\n".join(described_lines(made, options))
+    assert "shrunk towards 1" in (out / "describe.html").read_text(encoding="utf-8")
 
 
 def test_lines_of_corpora_are_told_apart_without_colours(

@@ -351,14 +351,14 @@ def test_training_says_which_of_how_many_and_how_fast(contexts_path, tmp_path, c
 
 
 def test_folds_side_by_side_are_those_of_one_process_and_told_of_as_well(contexts_path, tmp_path, capsys):
-    made = []
+    lm, made = replace(TINY, epochs=2), []
     for workers in (1, 2):
         with threads(2):
-            options = TrainLMOptions(contexts_path, tmp_path / f"{workers}", lm=TINY, workers=workers)
+            options = TrainLMOptions(contexts_path, tmp_path / f"{workers}", lm=lm, workers=workers)
             train_lm(options)
         lines = capsys.readouterr().err
-        for fold, epoch in itertools.product((0, 1), range(1, 1 + TINY.epochs)):
-            assert lines.count(f"fold {fold} ({fold + 1} of 2), epoch {epoch} of {TINY.epochs}: held-out perp") == 1
+        for fold, epoch in itertools.product((0, 1), (1, 2)):
+            assert lines.count(f"fold {fold} ({fold + 1} of 2), epoch {epoch} of 2: held-out perp") == 1
         assert [one["threads"] for one in read_json(fold_path(options.out, 1) / "manifest.json")["trained_on"]] == [1]
         made.append([path.read_bytes() for path in sorted(options.out.glob("fold-*/weights.safetensors"))])
         assert not list(options.out.rglob("told*"))

@@ -166,7 +166,7 @@ def test_what_is_next_to_an_impossible_sensitivity_is_said(consistency: str, sen
 def test_how_many_percentages_fit_by_luck_is_counted(n: int, decimals: int) -> None:
     """Of 41.50 of 159, which fits as cut alone, the probability was that of percentages that fit as rounded."""
     printed = [f"{i / 10**decimals:.{decimals}f}" for i in range(100 * 10**decimals)]
-    fits = {one: counts([one], n).shares[0].fit for one in printed}
+    fits = {one: counts([one], n, near=0).shares[0].fit for one in printed}
     cut = next((one for one, fit in fits.items() if fit == "cut"), None)
     if cut is not None:
         accepted = sum(fit != "no" for fit in fits.values()) / len(printed)
