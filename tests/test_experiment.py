@@ -1017,7 +1017,7 @@ def test_the_document_is_what_its_results_give() -> None:
     assert part_of(text) == document(read_results(kept), command.KEPT)
 
 
-PAGES = ("small", "many", "large", "full")
+PAGES = ("small", "many", "large", "full", "one-commit")
 
 
 @pytest.mark.parametrize("size", PAGES)
@@ -1076,7 +1076,7 @@ def test_what_is_said_in_short_and_on_the_pages_of_sizes_quotes_the_tables() -> 
     pages = [(DOCS / command.KEPT / size / "README.md").read_text(encoding="utf-8") for size in PAGES]
     tables = "".join(map(part_of, (text, *pages)))
     said = [text.split("## How to read this page")[0], *(page.replace(part_of(page), "") for page in pages)]
-    assert [len(figures_in(words)) > 10 for words in said] == [True] * 5
+    assert [len(figures_in(words)) > 10 for words in said] == [True] * 6
     for words in said:
         made_up = [one for one in figures_in(words) if not stands_in(one, tables)]
         assert not [end for one in made_up for end in re.findall(NUMBER, one) if not stands_in(end, tables)]
