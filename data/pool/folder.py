@@ -189,10 +189,12 @@ def extremes(array: np.ndarray) -> tuple[int, int]:
 
 
 class Maps:
-    """Tables mapped into memory, the 256 that were used last.
+    """Tables mapped into memory, the `MOST` that were used last.
 
     Each keeps a file open, of which systems allow a process about a thousand: a pool of a million rows has more tables.
     """
+
+    MOST = 256
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[Path, str], np.ndarray] = OrderedDict()
@@ -203,7 +205,7 @@ class Maps:
         if array is None:
             array = read_array(folder / f"{table}.npy", mode="r")
         self._kept[folder, table] = array
-        if len(self._kept) > 256:
+        if len(self._kept) > self.MOST:
             self._kept.popitem(last=False)
         return array
 

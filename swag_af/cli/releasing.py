@@ -6,7 +6,7 @@ from swag_af.data.urls import command
 from swag_af.judging.rules import LEFT_OUT
 from swag_af.releasing.card_style import linked_lines, style_lines
 from swag_af.releasing.dataset import Dataset, shortfalls
-from swag_af.releasing.formats import has_pyarrow
+from swag_af.releasing.formats import formats_wanted
 from swag_af.releasing.linked import HELD_OUT
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.text import table
@@ -21,7 +21,7 @@ def released_lines(dataset: Dataset, options: ReleaseOptions) -> list[str]:
         asked = f"{len(why.questions):,} of them ask for a rationale too (QA->R)."
         lines += ["", asked, *style_lines(why.run, why.style)]
     notes = [*(linked_lines(dataset) if HELD_OUT & dataset.linked.keys() else []), *shortfalls(dataset)]
-    if options.formats == "auto" and not has_pyarrow():
+    if options.formats == "auto" and "parquet" not in formats_wanted(("auto",)):
         notes.append(f"no Parquet, for want of pyarrow. Install it with: {install('publish')}")
     for note in notes:
         lines += ["", f"Note: {note}"]

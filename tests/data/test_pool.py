@@ -624,7 +624,7 @@ def test_few_files_are_open_at_once_and_a_damaged_one_is_told_each_time(
     pool: CandidatePool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = sharded(pool, tmp_path / "pool", 7, 0, 1, 22)
-    monkeypatch.setattr(opened._maps, "_most", 2)
+    monkeypatch.setattr("swag_af.data.pool.folder.Maps.MOST", 2)
     rows = np.arange(len(pool))
     for table in ("tokens", "lengths", "tokens"):
         np.testing.assert_array_equal(opened.gather(table, rows), pool.gather(table, rows), strict=True)
