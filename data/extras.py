@@ -27,10 +27,13 @@ def needing(extra: str) -> Iterator[None]:
     """Import something of `extra` within: InputError that says how to install what is missing, or cannot be used."""
     try:
         yield
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. Install it with: {install(extra)}") from error
     except ImportError as error:
-        said = f"{error.name} cannot be imported ({in_one_line(error)})"
+        if (error.name or "").partition(".")[0] == "swag_af":
+            raise  # a fault of ours
+        what = error.name or f"what the extra {extra} brings"
+        if isinstance(error, ModuleNotFoundError):
+            raise InputError(f"{what} is not installed. Install it with: {install(extra)}") from error
+        said = f"{what} cannot be imported ({in_one_line(error)})"
         raise InputError(f"{said}. Install it again, with: {install(extra)}") from error
 
 

@@ -243,7 +243,7 @@ def load_function(option: str, named: str) -> Callable[..., Any]:
         raise InputError(f"{option} {named}: not FILE.py:NAME or MODULE:NAME. Write it like checks.py:function.")
     try:
         module = _module_of(Path(where)) if where.endswith(".py") else importlib.import_module(where)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = f"{type(error).__name__}: {in_one_line(error)}"
         raise InputError(f"{option} {named}: importing {where} failed ({what}).") from error
     found: Callable[..., Any] | None = getattr(module, attribute, None)

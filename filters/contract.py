@@ -21,6 +21,7 @@ import numpy as np
 from swag_af.data.errors import ContractError, FormatError, InputError, several, told
 from swag_af.data.files import plain
 from swag_af.data.own_code import (
+    arguments_lost,
     arguments_of,
     blaming,
     is_own,
@@ -204,14 +205,15 @@ def _object(thing: Any) -> Any:
 
 def _made_with(thing: Any) -> Mapping[str, Any]:
     """What an object keeps of how it was made, not what it has learnt since: its `get_params()`, as scikit-learn's
-    have; else its arguments, or, where its constructor names none, what stands under public names without a `_` behind.
+    have; else its arguments, or, where it did not keep them all under their names or names none, what is under public
+    names without a `_` behind.
     """
     says = getattr(thing, "get_params", None)
     if callable(says) and not isinstance(thing, type):
         with blaming(thing, "get_params"):
             return dict(says())
-    if not takes_anything(thing):
-        return arguments_of(thing)
+    if not takes_anything(thing) and not arguments_lost(thing) and (arguments := arguments_of(thing)):
+        return arguments
     kept = getattr(thing, "__dict__", {})
     return {name: one for name, one in kept.items() if not name.startswith("_") and not name.endswith("_")}
 

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from swag_af.data.errors import InputError
@@ -44,7 +45,8 @@ def place(filter: Any, device: str | None) -> None:
         return
     own = filter.device
     if own in (None, "auto") or own == _default_device(filter, own):
-        filter.device = device
+        with suppress(AttributeError):  # of a device that can only be read it is the filter's own
+            filter.device = device
 
 
 def _default_device(filter: Any, own: Any) -> Any:

@@ -76,16 +76,16 @@ def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | 
 
 
 def _is_list(text: str, item: str, folded: int) -> bool:
-    """Whether all lines of a text begin as an `item`, or parts of its only line, each with another name and all with
-    one mark behind it. In `B. It fits.` and then `A) is odd.` the marks differ: that is an answer and why."""
+    """Whether the first two lines of a text begin as an `item`, or parts of its only line, with different names and one
+    mark behind them. In `B. It fits.` and then `A) is odd.` the marks differ: that is an answer and why."""
     lines = [line for line in text.splitlines() if line.strip()]
     parts = (
         lines if len(lines) > 1 else re.split(rf"(?<=[.;,!?])\s+(?={item})", text, flags=folded)[::3]
     )  # without the groups of `item`
-    found = [re.match(item, part, folded) for part in parts]
-    begun = [(one[1].casefold(), one[2].strip()) for one in found if one]
-    are_apart = len(parts) > 1 and len({name for name, _ in begun}) == len(parts)
-    return are_apart and len({mark for _, mark in begun}) == 1
+    first, second = (re.match(item, part, folded) for part in [*parts, "", ""][:2])
+    if not (first and second):
+        return False
+    return first[1].casefold() != second[1].casefold() and first[2].strip() == second[2].strip()
 
 
 def _in_any_case(names: Sequence[str]) -> bool:

@@ -374,8 +374,10 @@ def _told_alike(
         if None not in forms[:2]:
             weighed.add(key)
             for made, form in zip(those, forms, strict=True):
-                del made[key]
-                made |= {key: form} if form else {}
+                if form:
+                    made[key] = form
+                else:
+                    del made[key]
     return told, weighed, untold
 
 

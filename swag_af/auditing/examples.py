@@ -16,8 +16,8 @@ _LONGEST = 300
 def example(instances: Instances, row: int, said: str) -> Example:
     """The instance `row`: its context, then a line for each option, gold after `*`, or the text and its class."""
     one = instances.instances[row]
-    context, *options = [_short(text) for text in (f"{one.context} {one.start}", *one.options)]
-    options = [option or "(blank)" for option in options]
+    context = " ".join(filter(None, map(_short, (one.context, one.start))))
+    options = [_short(text) or "(blank)" for text in one.options]
     if instances.kind == "choices":
         last = [f"{'*' if k == one.answer else '-'} {option}" for k, option in enumerate(options)]
     else:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from swag_af.baselines.outcome import KIND as BASELINES
 from swag_af.baselines.outcome import RESULT, Baselines, open_baselines
@@ -24,7 +24,6 @@ from swag_af.reporting.text import table
 from swag_af.scoring.outcome import Scores
 from swag_af.scoring.told import figure_rows, further, headline, people_rows
 
-T = TypeVar("T")
 DESCRIPTION, SCORE = "description", "score"
 _READING = {field.name for kind in (ReadingOptions, InstanceColumns) for field in fields(kind)}
 _MAIN = ("counts", "lengths", "verbs", "topics")

@@ -69,8 +69,9 @@ def sweep(options: MatchOptions) -> list[Point]:
     if not options.sweeping.sweep:
         raise InputError("sweep: no value of lambda is given. Name some, as SweepOptions(sweep=(0.1, 0.3)).")
     check_folder(options.out, SWEEP)
-    items = _sampled(read_items(options.data, options.pairs, options.reading), options)
-    check_asked(items, options.matching)
+    read = read_items(options.data, options.pairs, options.reading)
+    check_asked(read, options.matching)
+    items = _sampled(read, options)
     weights = sorted(options.sweeping.sweep)
     identity = identity_of(options, items) | {"weights": weights, "shown": options.sweeping.shown}
     _check_same(options.out, identity)
@@ -122,8 +123,9 @@ def dry_run(options: MatchOptions) -> list[Estimate]:
     Raises InputError as `sweep` does.
     """
     check_folder(options.out, SWEEP)
-    items = _sampled(read_items(options.data, options.pairs, options.reading), options)
-    check_asked(items, options.matching)
+    read = read_items(options.data, options.pairs, options.reading)
+    check_asked(read, options.matching)
+    items = _sampled(read, options)
     matching, n = options.matching, len(options.sweeping.sweep)
     made = estimate(f"answers, {n} lambdas", items, plan_of(items, matching), matching, max(options.sweeping.sweep))
     return [replace(made, seconds_to_match=n * made.seconds_to_match)]

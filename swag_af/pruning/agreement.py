@@ -253,8 +253,8 @@ def _are_by_annotator(cells: Sequence[_Cell]) -> bool | None:
     both could be and it matters.
 
     They are counts where some number is no label, where all names are labels, or where the numbers of every row, though
-    they are others, have one sum. They are labels where the numbers of some row are all 0, or names are so many that
-    they are none of labels.
+    they are others, have one sum. They are labels where the numbers of some row are all 0 and those of the others have no
+    one sum, or names are so many that they are none of labels.
     """
     are_labels = any(all(_is_label(n, cell, base) for cell in cells for n in _numbers(cell.value)) for base in _BASES)
     if not are_labels or all(
@@ -266,9 +266,11 @@ def _are_by_annotator(cells: Sequence[_Cell]) -> bool | None:
     if n_names > 2 * n_labels:
         return True
     kinds = {tuple(sorted(filter(None, _numbers(cell.value)))) for cell in cells}
-    if len(cells) >= FEW and len(kinds - {()}) > 2 and len({sum(kind) for kind in kinds - {()}}) == 1:
+    sums = {sum(kind) for kind in kinds - {()}}
+    if len(cells) >= FEW and len(kinds - {()}) > 1 and len(sums) == 1:
         return False
-    return True if () in kinds or not any(map(_differ, cells)) else None
+    says_labels = () in kinds and (len(sums) > 1 or len(cells) < FEW)
+    return True if says_labels or not any(map(_differ, cells)) else None
 
 
 def _differ(cell: _Cell) -> bool:

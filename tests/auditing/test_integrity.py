@@ -607,6 +607,13 @@ def test_a_class_whose_name_has_signs_is_found_in_ids(names: tuple[str, str, str
     assert "by name, names the right answer in 120 of 120 ids" in told.said
 
 
+def test_classes_that_differ_by_signs_alone_are_not_mixed_up() -> None:
+    """An id that ends in -1 named the class -1, whether it was that one or 1."""
+    names = ("-1", "0", "1")
+    rows = [replace(one, id=f"q{i}_{names[one.answer]}") for i, one in enumerate(clean_pairs())]
+    assert "of 120 ids" not in found_in(classes(rows, names))["AF516", "ids"].said
+
+
 def test_an_id_that_ends_in_a_sign_names_no_option_beyond_the_letters() -> None:
     """Option 27 has no letter, and what stood behind the last sign was none either: so it was named, beside too few
     ids that name one of the others."""

@@ -396,6 +396,19 @@ class Mutable(Learns):
         self.model.by = self.weight
 
 
+class Renamed(Scale):
+    """Keeps its argument under another name."""
+
+    def __init__(self, w: float) -> None:
+        self.by = w
+
+
+def test_an_argument_kept_under_another_name_is_a_setting() -> None:
+    """Runs of two such filters were one run."""
+    one, two = (settings_of(Mutable(Renamed(w))) for w in (1, -5))
+    assert one != two
+
+
 class Drifting(Lengths):
     def settings(self) -> dict[str, Any]:
         return {"rate": 1, "weight": self.weight}

@@ -117,6 +117,24 @@ class Unplaced(Placed):
         self.device = device
 
 
+class ReadOnly(Placed):
+    """Has a device once it is fitted."""
+
+    def __init__(self) -> None:
+        self.fitted_on = None
+
+    @property
+    def device(self) -> None:
+        return self.fitted_on
+
+
+def test_a_device_that_can_only_be_read_is_the_filters_own() -> None:
+    """It ended in an error of ours, without any --device."""
+    one = ReadOnly()
+    place(one, "auto")
+    assert one.device is None
+
+
 @pytest.mark.parametrize("made", [Placed, PlacedLate, Unplaced])
 def test_a_plain_class_keeps_the_device_that_it_was_given(made: type[Placed]) -> None:
     """One whose constructor has None for auto was never placed."""

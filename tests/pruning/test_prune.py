@@ -606,6 +606,15 @@ def test_objects_that_may_be_labels_or_counts_are_refused(tmp_path: Path) -> Non
         agreement_in_column([path], "said", read_instances([path]), format="auto")
 
 
+def test_counts_of_two_people_are_counts_where_a_row_has_none(tmp_path: Path) -> None:
+    """That row made labels of all of them, three in each."""
+    path = three_classes(
+        tmp_path, [*({"e": 2 - k % 2, "n": k % 2, "c": 0} for k in range(11)), {"e": 0, "n": 0, "c": 0}]
+    )
+    with pytest.raises(InputError, match=r"line 12 .*all 0"):
+        agreement_in_column([path], "said", read_instances([path]), format="auto")
+
+
 def three_classes(folder: Path, cells: Sequence[object]) -> Path:
     """Pairs with labels 0, 1 and 2, each with what a cell says of its annotators; two more of each label with none."""
     rows = [{"id": str(i), "premise": f"p {i} word", "hypothesis": f"h {i} text", "label": i % 3} for i in range(18)]

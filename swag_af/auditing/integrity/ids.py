@@ -1,6 +1,7 @@
 """Ids that tell the answer: `q5_3` where option 3 is right, `neutral-17` where that is the class."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from string import ascii_uppercase
 
@@ -71,7 +72,8 @@ def _ways(instances: Instances) -> dict[str, Callable[[int], str]]:
 def _named(instances: Instances, is_first: bool, name: Callable[[int], str]) -> np.ndarray:
     """(N,) the answer that an id names at its beginning, or at its end, the longest name first; -1 where none."""
     most = int(instances.n_answers.max())
-    numbers = {_parts(name(number)): number for number in reversed(range(most))}
+    named_so = Counter(_parts(name(number)) for number in range(most))
+    numbers = {parts: number for number in range(most) if named_so[parts := _parts(name(number))] == 1}  # not C and C++
     lengths = sorted({len(parts) for parts in numbers} - {0}, reverse=True)
 
     def named(id: tuple[str, ...]) -> int:
