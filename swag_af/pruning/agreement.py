@@ -253,8 +253,8 @@ def _are_by_annotator(cells: Sequence[_Cell]) -> bool | None:
     both could be and it matters.
 
     They are counts where some number is no label, where all names are labels, or where the numbers of every row, though
-    they are others, have one sum. They are labels where the numbers of some row are all 0 and those of the others have no
-    one sum, or names are so many that they are none of labels.
+    they are others, have one sum. They are labels where the numbers of some row are all 0 and those of others have
+    several sums, or names are so many that they are none of labels.
     """
     are_labels = any(all(_is_label(n, cell, base) for cell in cells for n in _numbers(cell.value)) for base in _BASES)
     if not are_labels or all(
