@@ -23,31 +23,32 @@ class LMOptions(Options):
     layers: int = 2
     """LSTM layers in each direction, joined by highway connections."""
     recurrent_dropout: float = 0.2
-    """Share of hidden units dropped from the recurrence, one mask a sequence."""
+    """Share of hidden units dropped from the recurrence, with one mask per sequence."""
     embedding_dropout: float = 0.2
-    """Share of word types whose embedding is dropped as a whole, drawn anew for each batch."""
+    """Share of word types (distinct words) whose whole embedding is dropped, drawn anew for each batch."""
     epochs: int = 15
-    """Passes over the training pairs; the weights of the best held-out perplexity are kept."""
+    """Passes over the training pairs. The weights with the best held-out perplexity are kept."""
     pretrain_epochs: int = 2
-    """Passes over the pairs of consecutive book sentences (Zellers et al. 2018, A.2); refused where no books are given
-    by --pretrain."""
+    """Passes over the pairs of consecutive book sentences (Zellers et al. 2018, A.2). Refused unless --pretrain gives
+    books."""
     batch_size: int = 32
-    """Sentence pairs in a batch."""
+    """Sentence pairs per batch."""
     learning_rate: float = 1e-3
     """Adam's step size at the start."""
     decay_every: int = 5
-    """Divide the learning rate by ten after so many epochs (the released scheduler slips and does so after one)."""
+    """Divide the learning rate by ten every time this many epochs have passed (by a mistake, the released scheduler
+    does so after one)."""
     weight_decay: float = 1e-6
     """Adam's weight decay."""
     clip_norm: float = 1.0
-    """Gradients are clipped to this norm."""
+    """Clip gradients to this norm."""
     held_out: float = 0.05
-    """Share of the training videos held out to choose the best epoch; the fold itself is never used for that."""
+    """Share of the training videos held out to choose the best epoch. The fold itself is never used for that."""
     min_count: int = 3
-    """Tokens seen less often are unknown to the model."""
+    """Tokens that occur fewer times than this are unknown to the model."""
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
-    """Arithmetic of training; bf16-mixed is faster on GPUs and on processors with instructions for it, as AMX. Sampling
-    stays in full precision."""
+    """Arithmetic of training. bf16-mixed is faster on GPUs and on processors with instructions for it, such as AMX.
+    Sampling stays in full precision."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,12 +76,14 @@ def flag(name: str) -> str:
 
 @dataclass(frozen=True)
 class TrainLMOptions(Options):
-    """Train the forward and backward language models, one pair of models a fold.
+    """Train the forward and backward language models, one pair per fold.
 
-    A fold's model learns from the videos of the other folds alone, so it has not read the second sentences that its
-    samples compete with. It may have read a near twin, or an ending behind another beginning (counted in
-    docs/CAPTIONS.md). Killed and run again, it goes on from its last finished epoch. Several machines may train into
-    one folder at once: no two work on the same model, and whoever finds one at work waits for it.
+    The models of a fold learn only from the videos of the other folds, so they have not read the second sentences that
+    their samples compete with. They may have read a near-duplicate of one, or its ending after another
+    beginning (counted in docs/CAPTIONS.md).
+
+    If killed, the same command continues from its last finished epoch. Several machines may train into one folder at
+    once: no two work on the same model, and a machine that finds a model being trained waits for it.
 
     Try:
       swag-af train-lm contexts.jsonl --out lms
@@ -92,29 +95,29 @@ class TrainLMOptions(Options):
     contexts: Path
     """The contexts file that `swag-af contexts` wrote."""
     out: Path = Path("lms")
-    """The folder for the models, one folder a fold inside."""
+    """The folder for the models, with one folder per fold."""
     folds: tuple[int, ...] = ()
-    """Train these folds only; all when not given."""
+    """Train only these folds. If not given, all."""
     use_dropped: bool = True
-    """Learn from the dropped pairs too, whose captions are sound and only unfit as questions; not from foreign ones and
-    broken encodings."""
+    """Also learn from dropped pairs: their captions are sound, and only unfit as questions. Foreign captions and broken
+    encodings are not used."""
     lm: LMOptions = field(default_factory=LMOptions)
     """Size and training of the models."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where to compute; auto takes a GPU when there is one."""
+    """Where to compute. auto takes a GPU if there is one."""
     seed: int = 0
-    """The same seed, data and device give the same weights, on a CPU with the same number of threads for each fold: of
-    several threads (`OMP_NUM_THREADS`) other --folds have other shares."""
+    """Seed. The same seed, data and device give the same weights. On a CPU, each fold must also have the same number of
+    threads: if there are several (`OMP_NUM_THREADS`), each fold's share depends on --folds."""
     pretrain: tuple[Path, ...] = ()
-    """Plain-text books, or folders of them, to learn from first: pairs of consecutive sentences, once for all
-    folds. Not needed again once that is done."""
+    """Plain-text books, or folders of them, to learn from first, as pairs of consecutive sentences. This is done once
+    for all folds; the books are not needed again afterwards."""
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where folds are trained."""
     workers: int | None = None
-    """Folds trained at once, each with a model in memory. Not given: as many as torch has threads (`OMP_NUM_THREADS`),
-    2 at most on a GPU, 1 with little to learn from, and as many as a cluster has room for. Does not change the weights
-    that a CPU learns: each of the folds asked for has an equal share of the threads, however many are trained at
-    once."""
+    """Folds trained at once, each with a model in memory. If not given: as many as torch has threads
+    (`OMP_NUM_THREADS`); at most 2 on a GPU; 1 if there is little to learn from; on a cluster, as many as it has room
+    for. Does not change the weights that a CPU learns: each requested fold has an equal share of the threads, however
+    many are trained at once."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -128,19 +131,19 @@ class TrainLMOptions(Options):
 
 @dataclass(frozen=True)
 class TextOptions(Options):
-    """What generators of text are told, and what becomes of their endings; not for `lstm`."""
+    """What generators of text are asked, and what is done with their endings. Not for `lstm`."""
 
     prompt: str = "auto"
-    """How a language model is asked: continuation, wrong-ending, wrong-answer, or a TOML file of your own
-    (docs/GENERATORS.md). auto takes wrong-answer where most contexts are a question without a start, and otherwise what
-    suits the generator."""
+    """How a language model is asked: continuation, wrong-ending, wrong-answer, or a TOML file of yours
+    (docs/GENERATORS.md). auto takes wrong-answer if most contexts are a question without a start, otherwise what suits
+    the generator."""
     temperature: float = 1.0
-    """Of sampling: below 1 the likely endings are more likely, above 1 less."""
+    """Sampling temperature. Below 1, likely endings become more likely; above 1, less."""
     top_p: float = 1.0
-    """Sample from the likeliest tokens only whose probabilities add up to this; 1 takes all."""
+    """Sample only from the likeliest tokens whose probabilities add up to this. 1 takes all tokens."""
     normalise: bool = True
-    """Give gold and endings one surface form, as in `swag-af pool`: models write quotes, capitals and blanks otherwise
-    than people do, and that would be filtered in place of what they say."""
+    """Give gold and endings one surface form, as in `swag-af pool`. Models write quotes, capitals and blanks
+    differently from people; otherwise that would be filtered instead of what they say."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -157,8 +160,8 @@ class GenerateOptions(Options):
     """Sample distinct endings for every context and write the pool that `swag-af filter` works on.
 
     The paper's generator, lstm, trains the fold models that are missing. Others write texts: n-grams, or any language
-    model (docs/GENERATORS.md). Work goes row by row: killed and run again, it goes on from the last finished row to the
-    same bytes. Several processes or machines may share the work with --shard.
+    model (docs/GENERATORS.md). Work goes row by row. If killed, the same command continues from the last finished row,
+    to the same bytes. Several processes or machines may share the work with --shard.
 
     Try:
       swag-af generate contexts.jsonl --lms lms --out pool
@@ -172,68 +175,69 @@ class GenerateOptions(Options):
     contexts: Path
     """The contexts file that `swag-af contexts` wrote."""
     lms: Path = Path("lms")
-    """The folder of `swag-af train-lm`; folds missing there are trained first, with its options or those below."""
+    """The folder of `swag-af train-lm`. Folds missing there are trained first, with its options or those below."""
     out: Path = field(default=Path("pool"), metadata=RECORDS_ONLY)
     """The folder for the pool."""
     generator: str = "lstm"
-    """What writes the endings: lstm, ngram, another by its name in docs/GENERATORS.md, or package.module:Class. Options
-    that a generator does not use are refused."""
+    """What writes the endings: lstm, ngram, another name from docs/GENERATORS.md, or package.module:Class. Options that
+    a generator does not use are refused."""
     n_negatives: int = 1023
-    """Distinct endings to sample a context, none equal to gold (Zellers et al. 2018, 3.3)."""
+    """Distinct endings to sample per context, none equal to gold (Zellers et al. 2018, 3.3)."""
     min_tokens: int = 5
-    """Shortest ending, as for gold: the released code has no such bound, and 8 % of its samples give themselves
-    away."""
+    """Length of the shortest ending in tokens, the same as for gold. The released code has no such bound, and 8 % of
+    its samples give themselves away."""
     max_tokens: int = 25
-    """Longest ending; sampling stops there (A.3)."""
+    """Length of the longest ending in tokens. Sampling stops there (A.3)."""
     max_draws: int = 40
-    """Drop a context that has not given its distinct endings after this many times as many draws."""
+    """Drop a context that has not given --n-negatives distinct endings after this many times as many draws."""
     features: Literal["full", "lazy"] = "full"
-    """lazy: the two features of the backward model, two thirds of the work, are computed for the candidates that a
-    filter asks for, when it does: about a third of them in a run of 140 iterations. The values are the same."""
+    """full: compute all features now. lazy: the two features of the backward model, two thirds of the work, are
+    computed only for the candidates that a filter asks for, when it does: about a third of them in a run of 140
+    iterations. The values are the same."""
     limit: int | None = None
-    """Use this many contexts only, drawn at random with the seed."""
+    """Use only this many contexts, drawn at random with the seed."""
     limit_by: Literal["context", "video"] = "context"
-    """Of --limit: draw single contexts, or whole videos, from every fold its share."""
+    """What --limit draws: single contexts, or whole videos, from every fold its share."""
     folds: tuple[int, ...] = ()
-    """Use the contexts of these folds only; all when not given."""
+    """Use only the contexts of these folds. If not given, all."""
     reuse: tuple[Path, ...] = ()
-    """Finished pools of the same contexts file, models, seed and settings with another --limit or other --folds: what
-    they have of the contexts asked for is copied, not made again. The rows are the same. Pools of full features give
-    to lazy ones too, and what has been computed of lazy features comes along."""
+    """Finished pools of the same contexts file, models, seed and settings, with another --limit or other --folds. The
+    rows they have of the contexts asked for are copied, not made again; the rows are the same. Pools with full features
+    can be reused for lazy ones, and lazy features computed so far are copied too."""
     shard_rows: int | None = None
-    """Contexts in a shard. Not given: 64, or more where that makes over 64 shards."""
+    """Contexts per shard. If not given: 64, or more if that makes over 64 shards."""
     shard: str | None = None
-    """I/N, with I from 1 to N: make every N-th shard only, or context where texts are generated, from the I-th. Let N
-    processes share a folder, or put their shards/ or journal/ into one afterwards; whoever finds all made joins
-    them."""
+    """I/N, with I from 1 to N: make only every N-th shard, beginning with the I-th; if texts are generated, every N-th
+    context. N processes may share a folder, or use folders of their own, whose shards/ or journal/ you put into one
+    afterwards. The process that finds all made joins them."""
     where: EngineOptions = field(default_factory=EngineOptions)
-    """Where the work is done."""
+    """Where the work runs."""
     workers: int | None = None
-    """Processes that sample and score, one thread and one model in memory each. Not given: as many as torch has threads
-    (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the pool."""
+    """Processes that sample and score, each with one thread and one model in memory. If not given: as many as torch has
+    threads (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the pool."""
     live_rows: int | None = None
-    """Endings that a process works on at a time: more are faster up to a point and take memory. Does not change the
+    """Endings that a process works on at a time. More are faster up to a point, and take memory. Does not change the
     pool."""
     output_precision: Literal["auto", "fp32", "bf16"] = "auto"
-    """Arithmetic of the product with the vocabulary; auto is fp32 on a CPU and bf16 on a GPU. bf16 is faster, and
-    changes the probabilities slightly (docs/PERFORMANCE.md)."""
+    """Arithmetic of the product with the vocabulary. auto: fp32 on a CPU, bf16 on a GPU. bf16 is faster and changes the
+    probabilities slightly (docs/PERFORMANCE.md)."""
     dry_run: bool = False
-    """Say what disk, time and memory it would take, and write nothing; takes some seconds, to measure products here and
-    to try a few contexts where models are trained."""
+    """Print the disk, time and memory it would take, and write nothing. This takes some seconds: it measures products
+    on this machine and, if there are trained models, tries a few contexts."""
     tagger: str = "auto"
-    """What tags the word types of the vocabulary."""
+    """What tags the word types (distinct words) of the vocabulary."""
     use_dropped: bool = True
-    """As in train-lm, for the models still to be trained."""
+    """As in train-lm, for models still to be trained."""
     lm: LMOptions = field(default_factory=LMOptions)
-    """As in train-lm, for the models still to be trained."""
+    """As in train-lm, for models still to be trained."""
     text: TextOptions = field(default_factory=TextOptions)
-    """What generators of text are told."""
+    """Options for generators of text. They are not for `lstm`."""
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)
-    """How a server is asked."""
+    """How the server is asked, for --generator endpoint[URL]."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where to compute; auto takes a GPU when there is one."""
+    """Where to compute. auto takes a GPU if there is one."""
     seed: int = 0
-    """The same seed, models and device give the same pool."""
+    """Seed. The same seed, models and device give the same pool."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -263,10 +267,11 @@ class GenerateOptions(Options):
 class FeaturesOptions(Options):
     """Compute likelihoods and lengths for every candidate of a pool that lacks them.
 
-    For pools of `swag-af generate --features lazy` filtering does so by itself for the candidates that it looks at;
-    this makes them complete, so that they no longer need their models. Any other pool gets its features from the
-    models in --lms, trained on its own contexts or others, or from another --scorer. What a scorer cannot give is said,
-    and the table has the columns that are there. Killed and run again, it goes on at the next shard.
+    For a pool of `swag-af generate --features lazy`, filtering itself computes features for the candidates it looks at.
+    This command computes all of them, so that the pool no longer needs its models. Any other pool gets its features
+    from the models in --lms, trained on its own contexts or others, or from another --scorer. The program says what a
+    scorer cannot give, and the table has the columns that are there. If killed, the same command continues at the next
+    shard.
 
     Try:
       swag-af features pool
@@ -277,17 +282,17 @@ class FeaturesOptions(Options):
     pool: Path
     """The pool folder."""
     lms: Path | None = None
-    """The folder of the language models. For a pool of `swag-af generate`: where those it was made with are now."""
+    """The folder of the language models. For a pool of `swag-af generate`: where the models that made it are now."""
     scorer: str = "lstm"
-    """Who scores: lstm, the models in --lms, each row by one that has not learnt it; hf[PATH], any causal model on disk
-    or on the hub; endpoint[URL], a server that gives likelihoods of given texts; or your own, package.module:Class.
-    Others than lstm may have read the texts, and the pool says so."""
+    """What scores. lstm: the models in --lms, each row by one that has not learnt it. hf[PATH]: any causal model on
+    disk or on the hub. endpoint[URL]: a server that gives likelihoods of given texts. package.module:Class: your own.
+    All except lstm may have read the texts, and the pool says so."""
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)
-    """How a server is asked, for --scorer endpoint[URL]."""
+    """How the server is asked, for --scorer endpoint[URL]."""
     where: EngineOptions = field(default_factory=EngineOptions)
-    """Where the work is done."""
+    """Where the work runs."""
     workers: int | None = None
-    """Processes that compute, one thread and one model in memory each. Not given: as many as torch has threads
+    """Processes that compute, each with one thread and one model in memory. If not given: as many as torch has threads
     (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU and for other scorers. Does not change the values."""
 
     def __post_init__(self) -> None:

@@ -14,31 +14,33 @@ class ContextRules(Options):
     """What a pair must satisfy (Zellers et al. 2018, footnote 2 and A.1; lengths from the released code)."""
 
     min_sentence_tokens: int = 6
-    """Drop a pair whose second sentence has fewer tokens (the paper drops 5 or fewer)."""
+    """Drop a pair whose second sentence has fewer tokens than this. The paper drops 5 or fewer."""
     min_token_count: int = 4
-    """Drop a pair whose second sentence holds a token seen less often in the whole source (the paper drops 3 or
-    fewer). Where it is below the --min-count of `train-lm`, `generate` leaves out contexts with such words in gold."""
+    """Drop a pair whose second sentence holds a token that occurs fewer times than this in the whole source. The paper
+    drops 3 or fewer. If this is below the --min-count of `train-lm`, `generate` leaves out contexts with such words in
+    gold."""
     min_context_tokens: int = 6
-    """Drop a pair whose first sentence and start together have fewer tokens."""
+    """Drop a pair whose first sentence and start together have fewer tokens than this."""
     max_context_tokens: int = 100
-    """Drop a pair whose first sentence and start together have more tokens."""
+    """Drop a pair whose first sentence and start together have more tokens than this."""
     min_ending_tokens: int = 5
-    """Drop a pair whose ending has fewer tokens, the final full stop counted."""
+    """Drop a pair whose ending has fewer tokens than this, the final full stop included."""
     max_ending_tokens: int = 25
-    """Drop a pair whose ending has more tokens; generated endings stop there too."""
+    """Drop a pair whose ending has more tokens than this. Generated endings stop there too."""
     max_gap_seconds: float | None = None
-    """Drop a pair whose second caption begins more than this many seconds after the first ends. Not given: 25 for
-    captions of LSMDC, as in the paper, and no limit for others."""
+    """Drop a pair whose second caption begins more than this many seconds after the first ends. If not given: 25 for
+    captions of LSMDC, as in the paper; no limit for others."""
     drop_enclosed: bool = False
-    """Drop a pair whose second caption lies within the time of the first, and so may describe the same event again. The
-    paper keeps them."""
+    """Drop a pair whose second caption lies within the time of the first, since it may describe the same event again.
+    The paper keeps such pairs."""
     drop_foreign: bool = True
-    """Drop the pairs of videos whose captions are almost certainly not English."""
+    """Drop all pairs of a video whose captions are almost certainly not English."""
     near_duplicates: float = 0.7
-    """Drop a context that is nearly the same as an earlier one: the least Jaccard similarity of their token 3-grams, up
-    to 1; 0 keeps them all."""
+    """Drop a context whose token 3-grams have at least this Jaccard similarity with those of an earlier one, up to 1. 0
+    keeps all contexts."""
     n_folds: int = 5
-    """Number of folds of videos; the language model of a fold is trained on the other folds only."""
+    """Number of folds that the videos are divided into. The language model of a fold is trained on the other folds
+    only."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,31 +65,36 @@ class ContextRules(Options):
 
 @dataclass(frozen=True)
 class CaptionColumns:
-    """Which column of a table of captions holds what; an empty name says that there is none."""
+    """Which column of a table of captions holds what. An empty name means that there is none."""
 
     video_column: str = "video"
-    """What names the video, or the document: captions of one are consecutive. Where there is none a file is one."""
+    """The video or document. Captions of one video are consecutive. Without this column, each file is one video."""
     sentence_column: str = "sentence"
     """The caption."""
     start_column: str = "start_time"
-    """When it begins, in seconds or as hours:minutes:seconds; captions stand in this order where all have it."""
+    """When the caption begins, in seconds or as hours:minutes:seconds. Captions are put in this order if all have
+    it."""
     end_column: str = "end_time"
-    """When it ends."""
+    """When the caption ends."""
     annotator_column: str = "annotator"
-    """Who wrote it: where a video has several, pairs never mix them."""
+    """Who wrote the caption. If a video has several annotators, no pair mixes them."""
     tree_column: str = "tree"
-    """Its constituency tree in brackets, Penn Treebank labels."""
+    """The constituency tree of the caption in brackets, with Penn Treebank labels."""
     source_column: str = "source"
-    """Where it comes from; the name of the file where there is no such column. For lsmdc the 25-second rule applies."""
+    """Where the caption comes from. Without this column, the file name. The 25-second rule applies to lsmdc."""
 
 
 @dataclass(frozen=True)
 class ContextsOptions(Options):
     """Make contexts from consecutive captions: first sentence, start of the second, and its ending (gold).
 
-    Writes NAME.jsonl, NAME.dropped.jsonl (every pair left out, with its reason), NAME.dropped.txt (how many for which
-    reason, with an example) and NAME.manifest.json. Killed and run again, it goes on where parsing was. docs/DATA.md
-    says where to get captions.
+    A context is the first sentence and the start of the second; gold is the right ending. Writes NAME.jsonl, and beside
+    it:
+    * NAME.dropped.jsonl: every pair left out, with the reason
+    * NAME.dropped.txt: how many were left out for each reason, with an example
+    * NAME.manifest.json
+
+    If killed, the same command continues parsing where it stopped. docs/DATA.md says where to get captions.
 
     Try:
       swag-af contexts train.json val_1.json --out contexts.jsonl
@@ -99,27 +106,27 @@ class ContextsOptions(Options):
     """
 
     sources: tuple[Path, ...]
-    """Captions: files of ActivityNet Captions, LSMDC, YouCook2 or Charades as they are published; or a row a caption in
-    JSONL, CSV / TSV, Parquet, or a folder of `datasets.save_to_disk`."""
+    """Captions: files of ActivityNet Captions, LSMDC, YouCook2 or Charades as published; or tables with one caption per
+    row, as JSONL, CSV / TSV, Parquet, or a folder of `datasets.save_to_disk`."""
     out: Path = Path("contexts.jsonl")
     """The contexts file to write."""
     format: Literal["auto", "activitynet", "lsmdc", "youcook2", "charades", "jsonl", "csv", "parquet", "datasets"] = (
         "auto"
     )
-    """The format of the sources; auto detects that of each."""
+    """Format of the sources. auto detects it for each source."""
     columns: CaptionColumns = field(default_factory=CaptionColumns)
-    """The names of the columns, where a source is a table of captions."""
+    """Column names, for sources that are tables of captions. An empty name means that there is no such column."""
     splitter: str = "auto"
-    """What splits the second sentence: trees (in the source), rules, spacy[PIPELINE] or benepar[MODEL]; auto takes a
-    caption's tree where it has one, and otherwise the best that is installed."""
+    """How second sentences are split: trees (in the source), rules, spacy[PIPELINE] or benepar[MODEL]. auto uses a
+    caption's tree if it has one, otherwise the best splitter installed."""
     rules: ContextRules = field(default_factory=ContextRules)
-    """What a pair must satisfy."""
+    """Rules that a pair of consecutive captions must satisfy."""
     seed: int = 0
     """Seed for assigning videos to folds."""
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where second sentences are split."""
     workers: int | None = None
-    """Processes that split. Not given: 1, or as many as a cluster has cores."""
+    """Processes that split sentences. If not given: 1; on a cluster, as many as it has cores."""
     force: bool = False
     """Replace an existing contexts file."""
 

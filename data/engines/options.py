@@ -20,13 +20,15 @@ class EngineOptions(Options):
     """Where the work is done; what it makes is the same everywhere."""
 
     engine: str = "auto"
-    """local: in this process. processes: in --workers processes of this machine. ray, or ray[ADDRESS]: on a Ray
-    cluster. slurm: as job arrays of a Slurm cluster, from a machine that may submit jobs; slurm[local] tries that here.
-    auto is processes where there is more than one worker's work. Folders must be at the same path on every machine."""
+    """local: in this process. processes: in --workers processes on this machine. ray or ray[ADDRESS]: on a Ray cluster.
+    slurm: as job arrays of a Slurm cluster, started from a machine that may submit jobs; slurm[local] tries that on
+    this machine. auto: processes if there is work for more than one worker, otherwise local. Folders must have the same
+    path on every machine."""
     gpus_per_task: float = 0.0
-    """GPUs, or on Ray the share of one, that each worker of a cluster gets; above 1 a whole number."""
+    """GPUs for each worker of a cluster. On Ray, a value below 1 is a share of one GPU. Above 1, it must be a whole
+    number."""
     slurm: tuple[str, ...] = ()
-    """Settings of Slurm, NAME=VALUE: partition=gpu, time=120 (minutes), mem_gb=16."""
+    """Slurm settings, NAME=VALUE, such as partition=gpu, time=120 (minutes), mem_gb=16."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

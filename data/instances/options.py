@@ -29,47 +29,50 @@ LayoutName = Literal[
 
 @dataclass(frozen=True)
 class InstanceColumns:
-    """Which column holds what: auto looks for it by name and content, an empty name says that there is none, and a
-    dotted one, as choices.text, that it is within another."""
+    """Which column holds what. auto looks for it by name and content. An empty name means that there is none. A dotted
+    name, such as choices.text, is a field within another column."""
 
     context_column: str = AUTO
-    """The question, or whatever comes before the options; numbered columns are joined."""
+    """The question, or whatever comes before the options. Numbered columns are joined."""
     passage_column: str = AUTO
-    """A text before the context that several questions may share."""
+    """A text before the context, which several questions may share."""
     start_column: str = AUTO
     """The beginning that every option completes."""
     endings_column: str = AUTO
-    """All options: a list, numbered columns such as a0, a1, or several columns with commas between: A,B,C,D."""
+    """All options: a list, numbered columns such as a0, a1, or several columns separated by commas: A,B,C,D."""
     label_column: str = AUTO
-    """Which of the options is right: its number, letter, text or name, or a list with a 1 for it; or the class."""
+    """The right option: its number, letter, text or name, or a list with a 1 in its place. For texts with classes, the
+    class."""
     gold_column: str = AUTO
-    """In place of options and label, the right one alone ..."""
+    """The right option alone. Used with --negatives-column, instead of columns of options and label."""
     negatives_column: str = AUTO
-    """... and the others, in the same forms as the options."""
+    """The wrong options, in the same forms as --endings-column."""
     premise_column: str = AUTO
-    """Of texts with classes, the text before the one that is classified."""
+    """For texts with classes: the text before the one that is classified."""
     hypothesis_column: str = AUTO
-    """Of pairs with classes, the text that is classified."""
+    """For pairs with classes: the text that is classified."""
     text_column: str = AUTO
-    """Of single texts with classes, the text."""
+    """For single texts with classes: the text."""
     video_column: str = AUTO
-    """The group that no fold may part: video, passage, image set."""
+    """The group that must stay in one fold: video, passage, image set."""
     media_column: str = AUTO
-    """What the row shows beside its text, such as an image: equal texts with other media are not the same question."""
+    """What the row shows beside its text, such as an image. Rows with equal texts and different media are different
+    questions."""
     id_column: str = AUTO
-    """A unique name of the row; file and line where there is none."""
+    """A unique name for the row. Without this column, file and line."""
     split_column: str = AUTO
-    """The published split of the row; the file where several are read."""
+    """The published split of the row. Without this column, the file, if several are read."""
     source_column: str = AUTO
-    """What says whether gold was found or generated, as `gold-source` of SWAG: a word that begins so, or with gold."""
+    """Whether gold was found or generated, as in SWAG's `gold-source`: a word that begins with found or gold, or
+    with gen."""
     contrast_set_column: str = AUTO
-    """What names the contrast set: the rows that are to be right together."""
+    """The contrast set of the row. Rows of one contrast set should all be answered correctly."""
     variant_column: str = AUTO
-    """What says which row of a contrast set is the original and which are contrast."""
+    """Which row of a contrast set is the original and which are contrast."""
     question_id_column: str = AUTO
-    """Where a question is asked in stages, what these share."""
+    """For questions asked in stages: what the stages of one question share."""
     stage_column: str = AUTO
-    """The name of the stage, as Q->A or QA->R."""
+    """Name of the stage, such as Q->A or QA->R."""
 
 
 @dataclass(frozen=True)
@@ -77,23 +80,26 @@ class ReadingOptions(Options):
     """How the files of a dataset are read."""
 
     format: Format = "auto"
-    """The format of the files; auto detects it."""
+    """Format of the files. auto detects it."""
     layout: LayoutName = "auto"
-    """What the columns mean: those of a published dataset, or auto."""
+    """Layout of the columns: that of a published dataset, by its name; columns, read as they are; or auto, which looks
+    at their names."""
     kind: Literal["auto", "choices", "classes"] = "auto"
-    """Questions with options, or texts with classes; auto tells by the columns."""
+    """choices: questions with options. classes: texts with classes. auto decides by the columns."""
     columns: InstanceColumns = field(default_factory=InstanceColumns)
-    """The names of the columns."""
+    """Column names. auto looks for a column by name and content. An empty name means that there is none. A dotted name,
+    such as choices.text, is a field within another column."""
     label_base: LabelBase = "auto"
-    """What labels that are numbers count from, or what they are: texts of options, or letters, also where an option is
-    called B; auto tells by all of them."""
+    """How labels are read: 0 or 1 (numbers that count from there), text (texts of options), or letters, even if an
+    option is itself called B. auto decides from all labels."""
     labels_file: Path | None = None
-    """A second file with the labels, by id or line by line."""
+    """A second file with the labels, matched by id or line by line."""
     persons: Literal["tags", "names"] = "tags"
-    """Where texts are lists of words with numbers of objects (VCR): as [person1], or by neutral names."""
+    """How to write persons in texts that are lists of words with numbers of objects (VCR): as tags ([person1]) or as
+    neutral names."""
     mask: str = ""
-    """What is hidden in all texts, as [MASK]: a regular expression, or persons: their tags, or the names in place of
-    these, where the set has any; pronouns and nouns for persons in sets that have none."""
+    """What to replace by [MASK] in all texts: matches of a regular expression, or persons. persons means their tags, or
+    the names in their place, if the set has any; otherwise pronouns and nouns for persons."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

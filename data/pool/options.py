@@ -11,52 +11,57 @@ from swag_af.data.errors import Options, check_faults
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column of a source holds what; an empty name says that there is none, and a dotted one, as choices.text,
-    that it is within another."""
+    """Which column of a source holds what. An empty name means that there is none. A dotted name, such as choices.text,
+    is a field within another column."""
 
     sent1_column: str = "sent1"
     """The first sentence."""
     start_column: str = "start"
-    """The beginning of the second sentence; --start-column '' where endings stand alone."""
+    """The beginning of the second sentence. Pass --start-column '' if endings stand alone."""
     context_column: str = ""
-    """First sentence and start in one text, split after its last full sentence; in place of the two above. Numbered
-    columns such as InputSentence1, InputSentence2 are joined."""
+    """First sentence and start in one text, instead of the two columns above. It is split after its last full sentence.
+    Numbered columns such as InputSentence1, InputSentence2 are joined."""
     gold_column: str = "gold"
     """The right ending."""
     negatives_column: str = "negatives"
-    """The negatives: a list, a JSON list in a text, numbered columns such as negative0, negative1, or several columns
-    with commas between: wrong,worse."""
+    """The negatives (wrong endings): a list, a JSON list as text, numbered columns such as negative0, negative1, or
+    several columns separated by commas: wrong,worse."""
     endings_column: str = "endings"
-    """In place of gold and negatives, all endings, in the same forms."""
+    """All endings, instead of gold and negatives, in the same forms."""
     label_column: str = "label"
-    """Which of the endings is gold: its number; its letter, A for the first; its text; or a list with a 1 for it. Where
-    the endings are `choices.text` and `choices.label` names them, one of those names."""
+    """Which of the endings is gold: its number; its letter, A for the first; its text; or a list with a 1 in its place.
+    If the endings are `choices.text` and `choices.label` names them, one of those names."""
     id_column: str = "id"
-    """A unique name of the row; rows are numbered where there is none."""
+    """A unique name for the row. Without this column, rows are numbered."""
     video_column: str = "video"
-    """The group that must stay together in folds and splits; where there is none, the only column that is called as
-    groups are, such as video_id or story_id, and without one each row is a group of its own."""
+    """The group that must stay together in folds and splits. Without this column, the only one with a usual name for
+    groups, such as video_id or story_id; if there is none, each row is its own group."""
     fold_column: str = "fold"
-    """The fold, from 0; a row without one gets that of its group, by video and shared texts, or one by lot."""
+    """The fold, counted from 0. A row without one gets the fold of its group (same video or shared texts), otherwise a
+    random one."""
     source_column: str = "source"
     """Where the row comes from."""
     gold_source_column: str = "gold_source"
-    """Whether gold was found in the source (gold) or generated (gen), as releases and SWAG's files say."""
+    """Whether gold was found in the source (gold) or generated (gen), as in releases and in SWAG's files."""
     features_column: str = "features"
-    """Features of gold and of each negative, a list of lists of numbers, in the order of the endings."""
+    """Features of gold and of each negative, in the order of the endings: a list of lists of numbers."""
     media_columns: str = ""
-    """What is shown with the text, with commas between: image,objects. Nothing here opens it; releases have it too."""
+    """Columns that name what is shown with the text, separated by commas: image,objects. `pool` does not open these
+    files. Releases keep the columns."""
 
 
 @dataclass(frozen=True)
 class PoolOptions(Options):
-    """Make a pool of negatives of your own, or of a multiple-choice dataset that is to be filtered again.
+    """Make a pool from your own negatives, or from a multiple-choice dataset to be filtered again.
 
-    Reads one row per context: sent1, start, gold and negatives, any number of negatives of any length. The layouts of
-    SWAG and HellaSwag are recognised by their columns, formats by the files. Columns such as question, choices and
-    answer are read where no other one could be meant, and it is said which. Negatives that repeat gold or each other,
-    apart from letter case, blanks and final full stops, are left out and counted. Warns where letter case, blanks,
-    quotes, final marks or invisible characters reveal gold. Needs little memory, even for millions of rows.
+    Reads one row per context: first sentence (sent1), start of the second, right ending (gold), and any number of wrong
+    endings (negatives) of any length. The layouts of SWAG and HellaSwag are recognised by their columns, formats by the
+    files. Columns such as question, choices and answer are read if no other column could be meant, and the program says
+    which it read.
+
+    Negatives that repeat gold or each other are left out and counted; letter case, blanks and final full stops are
+    ignored in this. Warns if letter case, blanks, quotes, final marks or invisible characters reveal gold. Needs little
+    memory, even for millions of rows.
 
     Try:
       swag-af pool mine.jsonl --out pool
@@ -68,44 +73,45 @@ class PoolOptions(Options):
     """
 
     sources: tuple[Path, ...]
-    """JSONL, JSON, CSV / TSV or Parquet files; folders of `datasets.save_to_disk` or of `swag-af release`, with all of
+    """JSONL, JSON, CSV / TSV or Parquet files; or folders of `datasets.save_to_disk` or of `swag-af release`, with all
     their splits."""
     out: Path = Path("pool")
     """The pool folder to write."""
     format: Format = "auto"
-    """The format of the sources; auto detects it."""
+    """Format of the sources. auto detects it."""
     layout: Literal["auto", "columns", "swag", "hellaswag"] = "auto"
-    """What the columns mean: columns, as named below; or those of a published dataset. auto detects it by their
+    """Layout of the columns: columns, as named below, or that of swag or hellaswag. auto detects it by the column
     names."""
     columns: Columns = field(default_factory=Columns)
-    """The names of the columns."""
+    """Column names. An empty name means that there is none. A dotted name, such as choices.text, is a field within
+    another column."""
     labels_file: Path | None = None
-    """A second file with the labels of the only source: a table with --label-column, and --id-column where both have
-    it, or a label a line in the same order."""
+    """A second file with the labels, if there is only one source: a table with --label-column, and with --id-column if
+    both files have it; or one label per line in the same order."""
     label_base: LabelBase = "auto"
-    """From what labels that are numbers count, or whether they are texts or letters; auto takes 1 where no label is 0
-    and one is as large as the number of endings."""
+    """How labels are read: 0 or 1 (numbers that count from there), text (texts of endings) or letters. auto takes 1 if
+    no label is 0 and one is as large as the number of endings."""
     flag: str = ""
-    """A function of your own, FILE.py:NAME or MODULE:NAME, that takes a context and a negative and says whether the
-    negative could pass for gold; those are left out."""
+    """A function of yours, FILE.py:NAME or MODULE:NAME. It takes a context and a negative and says whether the negative
+    could pass for gold. Such negatives are left out."""
     lms: Path | None = None
-    """Language models of `swag-af train-lm` that are to read the pool: every row gets the fold whose model has not read
-    its ending, and rows that all of them have read are left out and counted."""
+    """Language models of `swag-af train-lm` that will read the pool. Every row gets the fold whose model has not read
+    its ending. Rows that all models have read are left out and counted."""
     drop_empty: bool = False
     """Drop rows that have no negatives left, and count them, instead of stopping."""
     min_negatives: int = 0
-    """Drop rows that have fewer negatives left than this, and count them; 0 drops none. `swag-af filter` needs
-    --n-negatives in every row, and more where any is to be swapped."""
+    """Drop rows that have fewer negatives left than this, and count them. 0 drops none. `swag-af filter` needs
+    --n-negatives in every row, and more if any are to be swapped."""
     keep_generated: bool = False
-    """Keep rows whose gold was generated. They are left out and counted otherwise: a pool does not tell them from the
-    others, so that they would be released as found, and perhaps in val or test."""
+    """Keep rows whose gold was generated. By default they are left out and counted: a pool does not distinguish them
+    from others, so they would be released as found, perhaps in val or test."""
     normalise: bool = False
     """Give all endings one surface form: straight quotes and plain dashes, no invisible characters or character
-    references, single blanks, a full stop where no . ! ? ends them, and each word in one letter case. Other style that
+    references, single blanks, a full stop unless . ! ? ends them, and each word in one letter case. Other style that
     reveals gold (digits, commas, contractions, words) stays, for audits to find. Starts stay as they are."""
     tagger: str = "auto"
-    """What tags the word types: rules, spacy, spacy[PIPELINE] or none; auto takes the best one available. `swag-af tag`
-    does it later."""
+    """Tags the word types (distinct words): rules, spacy, spacy[PIPELINE] or none. auto takes the best one available.
+    `swag-af tag` can do this later."""
     force: bool = False
     """Replace an existing pool."""
 
@@ -118,11 +124,12 @@ class PoolOptions(Options):
 class TagOptions(Options):
     """Tag the word types of a pool, or its endings in context: what the filters poslstm and ensemble read.
 
-    The tags are part of the pool's identity, so runs made before belong to another pool: `swag-af filter`
-    and `swag-af show` refuse them until the pool is tagged as before. Copy the folder first to keep both.
+    The tags are part of the pool's identity. Runs made before belong to another pool: `swag-af filter` and `swag-af
+    show` refuse them until the pool is tagged as before. To keep both, copy the folder first.
 
-    A word type has one tag, and a pool is tagged in a second. --in-context tags every candidate in its sentence, in
-    several processes; if interrupted, the same command resumes. Tagging word types again removes those tags.
+    By default each word type (distinct word) has one tag, and a pool is tagged in a second. --in-context tags every
+    candidate in its sentence, in several processes; if interrupted, the same command resumes. Tagging word types again
+    removes those tags.
 
     Try:
       swag-af tag pool
@@ -133,13 +140,13 @@ class TagOptions(Options):
     pool: Path
     """The pool folder."""
     tagger: str = "auto"
-    """rules, spacy, spacy[PIPELINE] or none, which removes the tags; auto takes the best one available."""
+    """Tagger: rules, spacy, spacy[PIPELINE] or none, which removes the tags. auto takes the best one available."""
     in_context: bool = False
-    """Tag every candidate in its sentence, not every word type once."""
+    """Tag every candidate in its sentence, instead of every word type once."""
     where: EngineOptions = field(default_factory=EngineOptions)
-    """Where --in-context is worked on."""
+    """Where --in-context runs."""
     workers: int | None = None
-    """Processes that tag in context. Not given: 1, or as many as a cluster has room for."""
+    """Processes that tag in context. If not given: 1; on a cluster, as many as it has room for."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,9 +10,9 @@ from swag_af.data.errors import Options, check_faults
 class TrainTaggerOptions(Options):
     """Train a small spaCy pipeline on your own treebank: better tags than the rules', and parses.
 
-    Its folder is what `--tagger "spacy[FOLDER]"` and `--splitter "spacy[FOLDER]"` take. If interrupted, the same
-    command resumes after the last finished epoch. Universal Dependencies has treebanks: UD English EWT takes ten
-    minutes of one core.
+    Use its folder as `--tagger "spacy[FOLDER]"` or `--splitter "spacy[FOLDER]"`. If interrupted, the same command
+    resumes after the last finished epoch. Universal Dependencies has treebanks: UD English EWT takes ten minutes of one
+    core.
 
     Try:
       swag-af train-tagger en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --out tagger
@@ -21,19 +21,21 @@ class TrainTaggerOptions(Options):
     """
 
     treebank: Path
-    """Sentences to learn, CoNLL-U with universal tags and dependencies."""
+    """Sentences to learn from: CoNLL-U with universal tags and dependencies."""
     out: Path = Path("tagger")
-    """The folder to write, a spaCy pipeline."""
+    """The folder to write: a spaCy pipeline."""
     dev: Path | None = None
-    """Sentences that choose the best epoch, CoNLL-U; without them every tenth of the treebank is held out."""
+    """Sentences to choose the best epoch by, CoNLL-U. Without them, every tenth sentence of the treebank is held
+    out."""
     epochs: int = 8
     """Passes over the treebank."""
     width: int = 96
     """Width of the word representations."""
     parser: bool = True
-    """Learn dependencies too, which `--splitter` reads; tags alone take less time."""
+    """Learn dependencies too, which `--splitter` reads. Tags alone take less time."""
     lower_share: float = 0.25
-    """Share of the sentences that are lower-cased, different ones in each pass: captions often are."""
+    """Share of the sentences that are lower-cased, different ones in each pass, because captions often are
+    lower-case."""
     seed: int = 0
     """Seed for weights, order and dropout."""
     force: bool = False

@@ -19,9 +19,9 @@ KIND, WORK, BEGUN = "nli", "work", "begun.json"
 class TrainNLIOptions(Options):
     """Train a model of natural language inference on pairs of texts with classes, such as SNLI's or MultiNLI's.
 
-    The accuracy told is of premises that took no part in training, nor in the choice of the epoch. The folder serves as
-    a filter, nli[FOLDER] (the probabilities of the classes and a linear layer, as in SWAG's SNLI rows), and says how
-    far one text entails another. Killed and run again, it goes on from its last finished epoch.
+    The reported accuracy is on premises that were used neither for training nor for choosing the epoch. The folder
+    serves as a filter, nli[FOLDER] (the probabilities of the classes and a linear layer, as in SWAG's SNLI rows), and
+    says how far one text entails another. If killed, the same command continues from its last finished epoch.
 
     Try:
       swag-af train-nli snli.jsonl --out nli
@@ -36,27 +36,27 @@ class TrainNLIOptions(Options):
     model: Literal["esim", "decomp"] = "esim"
     """ESIM (Chen et al. 2017) or decomposable attention (Parikh et al. 2016)."""
     vectors: str = ""
-    """A file of word vectors (GloVe, word2vec as text, Numberbatch); without, random ones are learned."""
+    """A file of word vectors (GloVe, word2vec as text, Numberbatch). Without it, random ones are learned."""
     hidden: int = 304
-    """Units of every layer, a multiple of 16 (ESIM: 300)."""
+    """Units in every layer, a multiple of 16 (ESIM: 300)."""
     epochs: int = 10
-    """Passes over the training pairs at most; the weights of the best are kept."""
+    """Maximum passes over the training pairs. The weights of the best pass are kept."""
     patience: int = 2
-    """Epochs without improvement on the pairs that choose the epoch, before training stops."""
+    """Stop training after this many epochs without improvement on the pairs that choose the epoch."""
     held_out: float = 0.1
-    """Share of the pairs, whole groups of premises, on which the accuracy is measured; half as many choose the
-    epoch."""
+    """Share of the pairs, in whole groups of premises, on which the accuracy is measured. Half as many other pairs
+    choose the epoch."""
     neutral_share: float = 0.0
-    """Pairs of a premise with a hypothesis of another, added to training as neutral, as a share of it: for matching,
-    where most pairs have nothing to do with each other."""
+    """Neutral pairs to add to training, as a share of the training pairs. Each is a premise with the hypothesis of
+    another. For matching, where most pairs are unrelated."""
     limit: int = 0
-    """Use so many pairs, drawn at random; 0: all."""
+    """Use only this many pairs, drawn at random. 0: all."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     """How the files are read."""
     device: str = "auto"
-    """`cpu`, `cuda`, or `auto`: cuda where there is one."""
+    """`cpu`, `cuda`, or `auto`: cuda if there is one."""
     seed: int = 0
-    """Draws the held-out pairs, the start and the order of training."""
+    """Seed of the held-out pairs, the initial weights and the order of training."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

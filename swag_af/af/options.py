@@ -14,42 +14,47 @@ class AFOptions(Options):
     """Adversarial Filtering (defaults: Zellers et al. 2018, Algorithm 1 and 3.2)."""
 
     iterations: int | None = None
-    """Iterations in all; the last phase of the schedule goes on until then. Not given: the schedule's own sum."""
+    """Iterations in all. The last phase of the schedule continues until then. If not given: the sum of the schedule."""
     n_negatives: int = 9
-    """Negatives assigned to each context (the paper's k)."""
+    """Negatives assigned to each context (k in the paper)."""
     n_easy: int = 2
-    """Easy distractors replaced in each held-out context and iteration, at most."""
+    """Easy distractors (those that the filter scores below gold) replaced in each held-out context per iteration, at
+    most."""
     rule: Literal["paper", "released"] = "paper"
-    """Who may enter: paper, any candidate that scores above the easy one it replaces; released, above gold."""
+    """Which candidates may enter. paper: any that scores above the easy distractor it replaces. released: any that
+    scores above gold."""
     pick: Literal["random", "hardest"] = "random"
-    """Draw the leaving and entering candidates uniformly, or take the lowest and the highest scored."""
+    """Which candidates leave and enter. random: drawn uniformly. hardest: the lowest scored leave, the highest scored
+    enter."""
     swaps: Literal["always", "gap"] = "always"
-    """Replace up to --n-easy in every iteration, or, as HellaSwag does, none where gold beats a single negative at most
-    52.5 % of the time, and one at most 57.5 % (Zellers et al. 2019)."""
+    """always: replace up to --n-easy in every iteration. gap, as in HellaSwag: replace none in an iteration in which
+    gold beats a single negative at most 52.5 % of the time, and one if at most 57.5 % (Zellers et al. 2019)."""
     test_share: float = 0.2
-    """Share of the contexts held out, measured and re-assigned in each iteration."""
+    """Share of the contexts that is held out, measured and re-assigned in each iteration."""
     split_by: Literal["video", "context"] = "video"
     """Hold out whole videos, or single contexts as the paper does."""
     splits: Literal["fresh", "rounds", "fixed", "together"] = "fresh"
-    """fresh: another share is held out in every iteration, and a filter fitted from scratch, as in the paper. rounds:
-    likewise, but in each round of 1 / --test-share iterations every context is held out once. fixed: so many folds are
-    held out in turn; each keeps a filter of its own, which learns on for one epoch when its turn comes again. together:
-    as fixed, but all folds of a round are fitted on the same assignment, so --workers fit them in parallel. The last
-    two take a fraction of the time, and make other questions (docs/PERFORMANCE.md, Fixed splits)."""
+    """How contexts are held out. fresh: another share in every iteration, and a filter fitted from scratch, as in the
+    paper. rounds: the same, but in each round of 1 / --test-share iterations every context is held out once. fixed: the
+    same 1 / --test-share folds are held out in turn; each keeps its own filter, which learns for one more epoch when
+    its turn comes again. together: as fixed, but all folds of a round are fitted on the same assignment, so --workers
+    fit them in parallel. fixed and together take a fraction of the time, and make other questions (docs/PERFORMANCE.md,
+    Fixed splits)."""
     most_fitted: int | None = None
-    """Contexts that a fit learns from, at most, drawn anew in each iteration from those that are not held out. Not
-    given: all of them, which at a million contexts takes hours an iteration (docs/SCALE.md)."""
+    """Contexts that a filter is fitted on, at most, drawn anew in each iteration from those that are not held out. If
+    not given: all of them, which at a million contexts takes hours per iteration (docs/SCALE.md)."""
     scan: Literal["lazy", "full"] = "lazy"
-    """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
+    """lazy: score candidates along a random permutation until enough pass. full: score all of them. Both draw the same
+    candidates."""
     until: float | None = None
-    """Stop once the accuracy of the last phase, averaged over --window iterations, is within this of chance, or below:
-    more iterations would go on swapping past it."""
+    """Stop once the accuracy of the last phase, averaged over --window iterations, is within this of chance, or below.
+    More iterations would go on swapping past it."""
     window: int = 10
-    """Iterations over which --until averages."""
+    """Iterations that --until averages over."""
     seed: int = 0
-    """The same seed, pool and filter give the same run."""
+    """Seed. The same seed, pool and filter give the same run."""
     ignore_guard: bool = False
-    """Let candidates enter that `swag-af guard` has flagged."""
+    """Let candidates enter even if `swag-af guard` has flagged them."""
 
     @property
     def goes_on(self) -> bool:
@@ -114,14 +119,19 @@ NO_SLURM = (
 class FilterOptions(Options):
     """Filter a pool adversarially: fit, score held-out contexts, swap easy distractors, again and again.
 
-    Leaves a run folder with the assignment after every iteration, the log, the accuracy curve as PNG and SVG, audits
-    by filters that took no part, and report.html. Killed and run again, it goes on after its last finished iteration
-    to the same bytes; with more --iterations, a finished run goes on.
+    Writes a run folder with the assignment (gold and the chosen distractors of each context) after every iteration, the
+    log, the accuracy curve as PNG and SVG, audits by filters that took no part in filtering, and report.html. If
+    killed, the same command continues after its last finished iteration, to the same bytes. With more --iterations, a
+    finished run continues.
 
-    Filters: ngrams, fasttext, bow, cnn and poslstm read the second sentence, which is start and ending; chars reads the
-    ending alone, letter by letter; transformer[MODEL] and encoder[MODEL] read the first sentence too; mlp reads the
-    language model's probabilities and the lengths, no words; ensemble is mlp, bow, cnn and poslstm together. mlp and
-    ensemble need a pool with features (`swag-af features`), poslstm and ensemble one with tags (`swag-af tag`).
+    Filters:
+    * ngrams, fasttext, bow, cnn, poslstm: read the second sentence, which is start and ending
+    * chars: reads the ending alone, letter by letter
+    * transformer[MODEL], encoder[MODEL]: read the first sentence too
+    * mlp: reads the language model's probabilities and the lengths, no words
+    * ensemble: mlp, bow, cnn and poslstm together
+
+    mlp and ensemble need a pool with features (`swag-af features`), poslstm and ensemble one with tags (`swag-af tag`).
 
     Try:
       swag-af filter pool --iterations 140 --out run
@@ -136,34 +146,34 @@ class FilterOptions(Options):
     out: Path = Path("run")
     """The run folder."""
     schedule: str = "mlp:100,ensemble:40"
-    """Filters and how many iterations each, in order: NAME:COUNT,NAME:COUNT. A filter that takes something has it in
-    brackets: transformer[path/to/model]:5."""
+    """Filters in order, with the number of iterations for each: NAME:COUNT,NAME:COUNT. A filter that takes an argument
+    has it in brackets: transformer[path/to/model]:5."""
     policy: Literal["paper", "released", "hardest", "hellaswag"] | None = None
-    """Sets --rule, --pick and --swaps together."""
+    """Set --rule, --pick and --swaps together."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where filters with networks compute; bits repeat on a CPU, and are not promised to on a GPU."""
+    """Where filters with networks compute. On a CPU results repeat to the bit; on a GPU that is not promised."""
     audit: str = ",".join(DEFAULT_AUDIT)
-    """Fresh filters that take no part, whose accuracy is measured over folds of whole videos before and after:
-    NAME,NAME, or none."""
+    """Filters that take no part in filtering, fitted anew. Their accuracy is measured over folds of whole videos,
+    before and after: NAME,NAME, or none."""
     audit_every: int = 0
-    """Audit after every so many iterations too; 0, at the end only."""
+    """Also audit every time this many iterations are done. 0: at the end only."""
     until_unseen: str = ""
-    """End the run once this filter, of a kind that the schedule does not use, is near chance: it is fitted and scored
-    across folds of whole videos every --unseen-every iterations, and its whole 95 % interval must be within --within
-    of chance, above and below, twice in a row. As it decides when to stop, its last accuracy flatters the run: judge
-    by filters of --audit."""
+    """End the run once this filter is near chance. The schedule must not use a filter of its kind. It is fitted and
+    scored across folds of whole videos every --unseen-every iterations, and its whole 95 % interval must be within
+    --within of chance, above and below, twice in a row. Because it decides when to stop, its last accuracy flatters the
+    run: judge by the filters of --audit."""
     within: float = 0.05
-    """Of --until-unseen: how far from chance the interval may reach."""
+    """With --until-unseen: how far from chance the interval may reach."""
     unseen_every: int = 10
-    """Of --until-unseen: iterations between two checks."""
+    """With --until-unseen: iterations between two checks."""
     where: EngineOptions = field(default_factory=EngineOptions)
-    """Where the work is done."""
+    """Where the work runs."""
     workers: int | None = None
-    """Processes, one thread each, or actors of a Ray cluster; they do not change the run. With --splits together they
-    fit the folds in parallel (default: as many as torch has threads, `OMP_NUM_THREADS`). Otherwise they only score,
-    where over 200,000 candidates are scored at a time, as with --scan full or --pick hardest (default: none)."""
+    """Processes with one thread each, or actors of a Ray cluster. They do not change the run. With --splits together
+    they fit the folds in parallel (default: as many as torch has threads, `OMP_NUM_THREADS`). Otherwise they only
+    score, if over 200,000 candidates are scored at a time, as with --scan full or --pick hardest (default: none)."""
     af: AFOptions = field(default_factory=AFOptions)
-    """Adversarial Filtering."""
+    """Settings of Adversarial Filtering."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
