@@ -23,19 +23,25 @@ these two lie apart by luck: they may agree to a third of a point where sixteen 
 class AuditOptions(Options):
     """Find out how much of a dataset can be solved without doing its task, and what gives its answers away.
 
-    Any multiple-choice questions, texts or pairs with classes: JSONL, CSV, Parquet, saved `datasets` folders, lm-eval
-    sample logs, pools, released folders. Columns are told by their names and content, and said. What is looked for:
-    models that read a part of each question (options alone, hypothesis alone ...), fitted and scored across folds of
-    whole groups; single features; words; rules of item writing; duplicates, labels and damaged text. Every finding has
-    a code, `swag-af explain CODE` tells about it. --out keeps all of it, with a page and a score for each question.
+    Reads any multiple-choice questions, and texts or pairs with classes: JSONL, CSV, Parquet, saved `datasets` folders,
+    lm-eval sample logs, pools, released folders. Columns are recognised by name and content, and the program says which
+    it read.
+
+    Checks:
+    * probes: models that read a part of each question (options alone, hypothesis alone ...)
+    * single features, words, and rules of item writing
+    * duplicates, labels and damaged text
+
+    Probes are fitted and scored across folds of whole groups. Every finding has a code, which `swag-af explain CODE`
+    explains. --out keeps all findings, with a page and a score for each question.
 
     Filters: tfidf (a logistic regression on words) and fasttext are the default. Any filter may be named (ngrams,
-    chars, cnn, bow, poslstm, transformer[MODEL], encoder[MODEL]), or a model of your own, package.module:Class. One
-    that is named and cannot be used is an error; of the default ones it is left out with a note.
+    chars, cnn, bow, poslstm, transformer[MODEL], encoder[MODEL]), or your own model, package.module:Class. A named
+    filter that cannot be used is an error; a default one is left out with a note.
 
-    A run folder of `swag-af filter`, without --out: how well filters that took no part in the filtering find gold
-    before and after it (by default ngrams, chars and fasttext), kept in the run folder for the curve and the report.
-    There mlp and ensemble need a pool with features, poslstm and ensemble one with tags.
+    For a run folder of `swag-af filter`, without --out: measures how well filters that took no part in the filtering
+    find gold before and after it (by default ngrams, chars and fasttext). The result is kept in the run folder for the
+    curve and the report. Here mlp and ensemble need a pool with features, poslstm and ensemble one with tags.
 
     Try:
       swag-af audit questions.jsonl
@@ -50,42 +56,43 @@ class AuditOptions(Options):
     data: tuple[Path, ...]
     """Files or folders of one dataset, such as its splits; or one run folder."""
     out: Path | None = None
-    """Folder for the page (audit.html), every figure, and the scores of each question. What was killed goes on from its
-    last probe; an older audit of the dataset is replaced, of another one (by name, or by ids) not."""
+    """Folder for the page (audit.html), every figure, and the scores of each question. A killed audit continues from
+    its last probe. An older audit of the same dataset is replaced; one of another dataset (by name, or by ids) is
+    not."""
     compare: Path | None = None
-    """The dataset before a repair: what became of each finding, beside as many rows removed at random.
-    Its labels stand in its own rows, also where the newer set has a --labels-file."""
+    """The dataset before a repair. Shows what became of each finding, beside removing as many rows at random. Its
+    labels are read from its own rows, even if the newer set has a --labels-file."""
     draws: int = 5
-    """Random removals that --compare audits, 3 or more: two do not say how far luck goes."""
+    """With --compare: random removals to audit, 3 or more. Two do not show how far luck goes."""
     gate: Path | None = None
-    """TOML file with conditions, `gate = ["AF101 <= 30%"]`, alone or under [tool.swag-af.audit]; if one fails, the exit
-    code is 1. docs/AUDIT-CI.md has the grammar."""
+    """TOML file with conditions, `gate = ["AF101 <= 30%"]`, at the top or under [tool.swag-af.audit]. If one fails, the
+    exit code is 1. docs/AUDIT-CI.md has the grammar."""
     junit: Path | None = None
     """Write the result as JUnit XML, for CI."""
     sarif: Path | None = None
     """Write the result as SARIF, for code scanning."""
     filters: str = AUTO
-    """Models of the probes, or filters for a run: NAME,NAME."""
+    """Models for the probes of a dataset, or filters for a run: NAME,NAME."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     """How the files are read."""
     iteration: int | None = None
-    """Of a run: audit only the assignment after this iteration (0: before any); before any and after the last when not
-    given."""
+    """For a run: audit only the assignment after this iteration (0: before the first). If not given: before the first
+    and after the last."""
     folds: int = 5
-    """Parts that the groups are divided into, at most one a group; a model is fitted on all but one, and scores that
-    one."""
+    """Parts that the groups are divided into, at most one per group. A model is fitted on all parts but one, and scores
+    that one."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """The device for filters with networks."""
+    """Where filters with networks compute."""
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where models are fitted."""
     workers: int | None = None
-    """Models fitted at once, in processes of their own, each of which opens the data. Not given: 1, or as many as a
-    cluster has cores. Does not change a figure."""
+    """Models fitted at once, each in its own process, which opens the data. If not given: 1; on a cluster, as many as
+    it has cores. Does not change a figure."""
     seed: int | None = None
-    """Seed of the folds and the fits; 0, or that of the run, when not given."""
+    """Seed of the folds and the fits. If not given: 0, or that of the run."""
     seeds: int = 1
-    """Repeat with this many seeds, counted from --seed: other folds, other fits. What models find in a dataset is
-    averaged; single features (AF201 to AF215) are measured once, in the folds of the first seed."""
+    """Repeat with this many seeds, counted from --seed, each with other folds and fits. What models find in a dataset
+    is averaged. Single features (AF201 to AF215) are measured once, in the folds of the first seed."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,9 +118,9 @@ class AuditOptions(Options):
 
 @dataclass(frozen=True)
 class ExplainOptions(Options):
-    """Tell what a code of an audit means: how it is computed, its source, when it misleads, what to do.
+    """Explain a code of an audit: how it is computed, its source, when it misleads, what to do.
 
-    Without a code: the list of all of them, by family.
+    Without a code, lists all codes by family.
 
     Try:
       swag-af explain
@@ -122,4 +129,4 @@ class ExplainOptions(Options):
     """
 
     codes: tuple[str, ...]
-    """Codes, by number or by name; none lists them all."""
+    """Codes, by number or by name. If none is given, all are listed."""

@@ -12,19 +12,26 @@ from swag_af.filters.registry import parse_names
 
 @dataclass(frozen=True)
 class BaselinesOptions(Options):
-    """Measure how far models get on a dataset that read endings alone, second sentences, or all: Table 3 of SWAG.
+    """Measure models that read endings alone, second sentences, or everything: Table 3 of SWAG.
 
-    Each model is fitted on the training split, choosing its best epoch within it, and scored on validation and test;
-    where splits are not published, they are dealt by whole groups. The table has means and deviations over seeds, 95 %
-    intervals, chance, and what the paper reports for the same row; also which models differ on the same questions, and
-    whether the rows have the paper's order.
+    Each model is fitted on the training split, where it also chooses its best epoch, and scored on validation and test.
+    If no splits are published, whole groups are dealt into splits. The table has means and deviations over seeds, 95 %
+    intervals, chance, and what the paper reports for the same row. It also says which models differ on the same
+    questions, and whether the rows have the paper's order.
 
-    Models: random; length (shortest and longest option); conceptnet, over --conceptnet FILE; tfidf; fasttext (extra
-    fasttext); encoder[PATH], a frozen sentence encoder, and transformer[PATH], fine-tuned (extra hf); any filter by its
-    name; a model of your own, package.module:Class.
+    Models:
+    * random
+    * length: the shortest and the longest option
+    * conceptnet: needs --conceptnet FILE
+    * tfidf
+    * fasttext (extra fasttext)
+    * encoder[PATH]: a frozen sentence encoder (extra hf)
+    * transformer[PATH]: fine-tuned (extra hf)
+    * any filter, by its name
+    * package.module:Class: a model of your own
 
-    Every cell is a file in --out. A killed run goes on with those that are missing, and more seeds, inputs or models
-    extend the table.
+    Every cell of the table is a file in --out. If killed, the same command fits the missing cells. More seeds, inputs
+    or models extend the table.
 
     Try:
       swag-af baselines demo/dataset
@@ -36,45 +43,48 @@ class BaselinesOptions(Options):
     data: tuple[Path, ...]
     """Files or folders of one dataset, such as its splits."""
     out: Path = Path("baselines")
-    """The folder: a file for each cell, baselines.json, the table as text, CSV, Markdown and LaTeX, and pictures."""
+    """The folder to write: a file for each cell, baselines.json, the table as text, CSV, Markdown and LaTeX, and
+    pictures."""
     models: str = AUTO
-    """NAME,NAME; auto: random, length, tfidf, fasttext, and the networks of Table 3."""
+    """NAME,NAME. auto: random, length, tfidf, fasttext, and the networks of Table 3."""
     inputs: str = AUTO
-    """What is read: ending, second-sentence, full (context and second sentence); of classes hypothesis, full; or any
-    input of an audit. auto: those that the data has."""
+    """What models read: ending, second-sentence, full (context and second sentence); for texts with classes hypothesis,
+    full; or any input of an audit. auto: those that the data has."""
     trained_on: Literal["auto", "all", "found", "found+generated"] = "auto"
-    """Training rows by where gold is from. auto: found, and found+generated, where the data tells; else all."""
+    """Which training rows to use, by where gold comes from. auto: found, and found+generated, if the data distinguishes
+    them; otherwise all."""
     seeds: int = 3
-    """Fits of each model that draws anything."""
+    """Fits of each model that draws anything at random."""
     seed: int = 0
     """The first seed."""
     epochs: int = 0
-    """Passes over the training rows at most; 0: what each model says."""
+    """Passes over the training rows, at most. 0: each model's own number."""
     vectors: Path | None = None
     """Word vectors for the filters that take them: a GloVe, word2vec or Numberbatch text file."""
     conceptnet: Path | None = None
     """ConceptNet's assertions.csv or assertions.csv.gz, for the model conceptnet."""
     splits: Literal["auto", "published", "dealt"] = "auto"
-    """auto: those of the data where one is for training and one for scoring, by the word train, dev, val or test in
-    their names; else dealt by whole groups, with a warning where there are several."""
+    """auto: the published splits if one is for training and one for scoring, by the word train, dev, val or test in
+    their names; otherwise dealt by whole groups, with a warning if there are several."""
     val_share: float = 0.15
-    """The share of dealt validation splits."""
+    """Share of the validation split, if splits are dealt."""
     test_share: float = 0.15
-    """The share of dealt test splits."""
+    """Share of the test split, if splits are dealt."""
     split_seed: int = 0
-    """Deals the splits; the same for all --seeds, so that all are scored on the same questions."""
+    """Seed for dealing the splits. It is the same for all --seeds, so that all are scored on the same questions."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     """How the files are read."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """The device for networks."""
+    """Where networks compute."""
     where: EngineOptions = field(default_factory=EngineOptions)
-    """Where cells are fitted; --jobs are the workers there."""
+    """Where cells are fitted. --jobs sets the workers there."""
     jobs: int | None = None
-    """Cells fitted at once, each in a process of one thread. Not given: 1, or as many as a cluster has room for."""
+    """Cells fitted at once, each in a process with one thread. If not given: 1; on a cluster, as many as it has room
+    for."""
     dry_run: bool = False
     """List the cells and about how long they take, and write nothing."""
     json: Path | None = None
-    """Write baselines.json here too."""
+    """Also write baselines.json to this file."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,11 +13,11 @@ Of = Literal["golds", "options", "contexts"]
 
 @dataclass(frozen=True)
 class DescribeOptions(Options):
-    """Describe a dataset: counts, lengths, words, the commonest verbs beside other corpora, topics.
+    """Describe a dataset: counts, lengths, words, common verbs beside other corpora, topics.
 
-    SWAG's Tables 6 and 7 and Figure 4 (Zellers et al. 2018) and NLVR2's curves of sentence lengths (Suhr et al. 2019)
-    for any dataset that `swag-af audit` reads. --out DIR has each table as CSV, Markdown and LaTeX, each picture as
-    PNG, SVG and PDF, all figures as describe.json, and one page.
+    Makes SWAG's Tables 6 and 7 and Figure 4 (Zellers et al. 2018) and NLVR2's curves of sentence lengths (Suhr et
+    al. 2019) for any dataset that `swag-af audit` reads. --out DIR has each table as CSV, Markdown and LaTeX, each
+    picture as PNG, SVG and PDF, all figures as describe.json, and one page.
 
     Try:
       swag-af describe questions.jsonl
@@ -28,22 +28,23 @@ class DescribeOptions(Options):
     data: tuple[Path, ...]
     """Files or folders of one dataset."""
     beside: tuple[Path, ...] = ()
-    """Other corpora, whose verbs and lengths are laid beside: labelled data that is read without being told how."""
+    """Other corpora, whose verbs and lengths are shown beside: labelled data that can be read without further
+    options."""
     out: Path | None = None
-    """The folder to write; without it, tables on the terminal are all."""
+    """The folder to write. Without it, the program only prints tables."""
     of: Of = "golds"
-    """Which texts verbs and curves are of: golds (right options; of classes, the texts), options, contexts (of pairs,
-    the premises)."""
+    """Texts that verbs and curves are taken from. golds: right options; with classes, the texts. options: all options.
+    contexts: contexts; with pairs, the premises."""
     tagger: str = "rules"
-    """What finds verbs: rules, spacy[PIPELINE], auto."""
+    """What finds verbs: rules, spacy[PIPELINE] or auto."""
     verbs: int = 40
-    """How many of the commonest verbs are shown; 0: none."""
+    """How many of the most common verbs to show. 0: none."""
     topics: int = 20
-    """How many topics are fitted; 0: none."""
+    """How many topics to fit. 0: none."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     """How the files of the dataset are read."""
     seed: int = 0
-    """Draws the order of texts, the beginning and the held-out part of the topic model."""
+    """Seed for the order of texts, and for the initial state and the held-out part of the topic model."""
     force: bool = False
     """Replace a folder that an earlier `describe` wrote."""
 

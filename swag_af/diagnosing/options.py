@@ -12,15 +12,18 @@ from swag_af.filters.registry import parse_names
 class DiagnoseOptions(Options):
     """Say why the accuracy curve of a run is not lower: the pool, the filter, the candidates, or too few contexts.
 
-    Fits the filter of the last phase anew, several times, over folds of whole groups, and asks: has the pool harder
-    candidates left, and what would taking them do, by a fit that did not choose them? Do independent fits agree on
-    candidates, swaps and mistakes? How well does a fresh filter tell gold from random candidates, by number of
-    contexts? What would more contexts, more candidates or other ones change? What the figures do not bear is
-    said to be unknown.
+    Fits the filter of the last phase anew, several times, over folds of whole groups, and asks:
+    * Does the pool have harder candidates left?
+    * What would taking them do, judged by a fit that did not choose them?
+    * Do independent fits agree on candidates, swaps and mistakes?
+    * How well does a fresh filter tell gold from random candidates, by number of contexts?
+    * What would more contexts, more candidates or other candidates change?
 
-    Leaves a page, diagnosis.html, a record of all figures, diagnosis.json, and rows.jsonl, a line for each context.
-    Killed and run again, it goes on after the last finished fit to the same bytes. A run of `match` has no filters:
-    name some, and it is said what its matching gives away to them.
+    What the figures do not support is reported as unknown.
+
+    Writes a page, diagnosis.html, a record of all figures, diagnosis.json, and rows.jsonl with a line for each context.
+    If killed, the same command continues after the last finished fit, to the same bytes. A run of `match` has no
+    filters: name some, and the diagnosis says what the matching gives away to them.
 
     Try:
       swag-af diagnose run
@@ -31,22 +34,24 @@ class DiagnoseOptions(Options):
     run: Path
     """The run folder of `swag-af filter` or `match`."""
     out: Path | None = None
-    """The folder to write. Not given: `diagnosis` in the run folder."""
+    """The folder to write. If not given: `diagnosis` in the run folder."""
     filters: str = ""
-    """NAME,NAME: the first one is diagnosed, the others stand beside it. Not given: the filter of the last phase."""
+    """NAME,NAME. The first one is diagnosed, the others are shown beside it. If not given: the filter of the last
+    phase."""
     seeds: int = 3
-    """Independent fits of each filter, each with folds of its own; and draws of the curves by number of contexts.
-    At least 2: one judges what another chose."""
+    """Independent fits of each filter, each with its own folds; and draws of the curves by number of contexts. At least
+    2: one judges what another chose."""
     folds: int = 5
-    """Parts that whole groups are dealt into; every context is scored by a fit on the other parts."""
+    """Parts that whole groups are dealt into. Every context is scored by a fit on the other parts."""
     limit: int = 0
-    """Diagnose a random sample of about so many contexts, whole groups; filters are fitted on these alone. 0: all."""
+    """Diagnose a random sample of about this many contexts, in whole groups. Filters are fitted on these alone. 0:
+    all."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where filters with networks compute."""
     json: Path | None = None
-    """Write the record of all figures to this file, too."""
+    """Also write the record of all figures to this file."""
     seed: int = 0
-    """Draws folds, samples and candidates, and seeds the fits."""
+    """Seed of the folds, samples, candidates and fits."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

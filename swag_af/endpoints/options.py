@@ -12,23 +12,23 @@ class EndpointOptions(Options):
     """How a server is asked, for `endpoint[URL]` and `judge[URL]`."""
 
     model: str = ""
-    """The model's name, as the server calls it; not needed where the server has one only."""
+    """The model's name on the server. Not needed if the server has only one."""
     api: Literal["auto", "completions", "chat"] = "auto"
-    """Which address is asked: /v1/completions or /v1/chat/completions; auto tries what the server can do."""
+    """Which address is asked: /v1/completions or /v1/chat/completions. auto tries what the server can do."""
     concurrency: int = 8
-    """Requests under way at a time, at most."""
+    """Requests in progress at a time, at most."""
     timeout: float = 120.0
     """Seconds until a request is given up and tried again."""
     retries: int = 8
-    """How often a request is tried again after errors that may pass, ever longer apart."""
+    """How often a request is tried again after errors that may pass, with growing waits."""
     max_requests: int | None = None
-    """Stop, with all answers kept, once this many requests have been sent, tried again or not."""
+    """Stop once this many requests have been sent, repeated ones included. All answers are kept."""
     max_total_tokens: int | None = None
-    """Stop, with all answers kept, once so many tokens, of prompts and of answers, have been used."""
+    """Stop once this many tokens of prompts and answers have been used. All answers are kept."""
     prices: Path | None = None
-    """A TOML file of prices by model, money a million tokens: `["my-model"]`, `prompt = 0.5`, `answer = 1.5`."""
+    """A TOML file of prices by model, in money per million tokens: `["my-model"]`, `prompt = 0.5`, `answer = 1.5`."""
     key_variable: str = "OPENAI_API_KEY"
-    """The environment variable that holds the server's key, if it needs one; the key itself is written nowhere."""
+    """The environment variable that holds the server's key, if it needs one. The key itself is written nowhere."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,10 +50,10 @@ class EndpointOptions(Options):
 
 @dataclass(frozen=True)
 class ProbeEndpointOptions(Options):
-    """Try what a server of language models can do, before anything is built on it.
+    """Test what a language model server can do before anything is built on it.
 
-    Ten tiny requests: servers accept settings that they do nothing with, likelihoods of a given text above all, and
-    whoever trusts them measures nothing. So yes means that an answer showed it.
+    Sends ten tiny requests. Servers accept settings that they ignore, likelihoods of a given text above all, and a
+    result that relies on such a setting measures nothing. So yes means that an answer showed it.
 
     Try:
       swag-af probe-endpoint http://localhost:8000
@@ -63,7 +63,7 @@ class ProbeEndpointOptions(Options):
     url: str
     """The server's address: http://HOST:PORT, or what comes before /chat/completions."""
     journal: Path | None = None
-    """Keep the answers in this file, and ask nothing that it knows."""
+    """Keep the answers in this file, and do not ask again for those that it has."""
     json: bool = False
     """Print JSON."""
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)

@@ -15,22 +15,25 @@ AUTO, NONE = "auto", "none"
 class GuardOptions(Options):
     """Mark wrong endings that could be right, and keep them out of every assignment.
 
-    With a better generator wrong endings become right ones. Every candidate gets a score from each guard, and is marked
-    where that reaches a threshold. What an excluding guard marks is flagged: `swag-af filter` assigns none of it,
-    unless --ignore-guard is given, and `swag-af verify` shows people questions with marked endings first. Rates stand
-    in the report of a run and in the card of a dataset.
+    The better a generator is, the more of its wrong endings may be right. Each guard scores every candidate, and marks
+    those whose score reaches its threshold. What an excluding guard marks is flagged: `swag-af filter` assigns none of
+    it, unless --ignore-guard is given. `swag-af verify` shows people questions with marked endings first. The report of
+    a run and the card of a dataset have the rates.
 
-    Guards: words (from 0.6: the ending shares its words with gold, or all of them stand in it); nli[FOLDER] (from 0.9:
-    by a model of `swag-af train-nli`, the second sentence follows from gold's, or gold's from it); likelihood (from 0
-    nats a token: likelier than gold by the pool's language model); judge[URL] (from 0.6: a model behind an address that
-    speaks as OpenAI's do says Yes when asked whether the ending is as plausible as gold); package.module:Class.
+    Guards, with the threshold from which they mark:
+    * words (0.6): words and letter triples shared with gold, as a share of the shorter text
+    * nli[FOLDER] (0.9): by a `train-nli` model, the second sentence follows from gold's, or the reverse
+    * likelihood (0 nats per token): likelier than gold, by the pool's language model
+    * judge[URL] (0.6): an OpenAI-compatible server says Yes, the ending is as plausible as gold
+    * package.module:Class: your own
 
-    likelihood marks only, and keeps nothing out: a set in which no wrong ending is likelier than gold is solved by
-    choosing the likeliest, so excluding by it makes a giveaway.
+    likelihood only marks, and keeps nothing out. If no wrong ending is likelier than gold, choosing the likeliest
+    solves the set, so excluding by it makes a giveaway.
 
-    The scores are part of the pool's identity: runs made before are read as ever, but not gone on with. Killed and run
-    again, it goes on after its last finished block. Other thresholds or more guards ask no candidate twice. The guards
-    of a call replace those of an earlier one, so name all in one --by; what is no longer kept out is said.
+    The scores are part of the pool's identity: runs made before can still be read, but not continued. If killed, the
+    same command continues after its last finished block. Other thresholds or more guards ask about no candidate twice.
+    The guards of a call replace those of an earlier one, so name all in one --by; the program says what is no longer
+    kept out.
 
     Try:
       swag-af guard pool
@@ -43,21 +46,21 @@ class GuardOptions(Options):
     pool: Path
     """The pool folder."""
     by: str = "words"
-    """The guards: NAME,NAME; none removes what guards said."""
+    """The guards: NAME,NAME. none removes what earlier guards said."""
     thresholds: str = ""
-    """Other thresholds than the defaults: NAME=NUMBER,NAME=NUMBER."""
+    """Thresholds other than the defaults: NAME=NUMBER,NAME=NUMBER."""
     exclude: str = AUTO
-    """The guards that keep candidates out: NAME,NAME; none; auto: all but likelihood."""
+    """The guards that keep candidates out: NAME,NAME, or none. auto: all except likelihood."""
     only_assigned: Path | None = None
-    """Ask only about the candidates that this run of the pool assigns: for guards that cost much."""
+    """Ask only about the candidates that this run of the pool assigns. For guards that cost much."""
     out: Path | None = None
-    """Write a guarded copy to this folder, and leave the pool as it is."""
+    """Write a guarded copy to this folder, and leave the pool unchanged."""
     min_negatives: int = 0
-    """With --out: leave out rows that have fewer negatives than this which are not flagged, and count them."""
+    """With --out: leave out rows that have fewer unflagged negatives than this, and count them."""
     workers: int = 1
     """Processes that score."""
     dry_run: bool = False
-    """Only say how many candidates would be asked about, and the time."""
+    """Only print how many candidates would be asked about, and the time."""
     force: bool = False
     """Replace an existing --out."""
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)

@@ -13,19 +13,19 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class PairColumns:
-    """Where a file has queries and responses only, which column holds what: auto looks for it by its name."""
+    """Which column holds what in a file of queries and responses only. auto looks for it by its name."""
 
     query_column: str = AUTO
-    """The query: question, prompt, context."""
+    """The query: question, prompt or context."""
     response_column: str = AUTO
-    """Its right answer."""
+    """The right answer to the query."""
     rationale_column: str = AUTO
-    """Why the answer is right: matched like answers, behind question and answer."""
+    """Why the answer is right. Matched like answers, after question and answer."""
     group_column: str = AUTO
-    """What no fold may part: movie, video, document; each row by itself where there is none."""
+    """What must stay in one fold: movie, video, document. A row without one is its own group."""
     objects_column: str = AUTO
-    """The kinds of the row's objects, person, person, chair: what tags may stand for, numbered within each kind from 1:
-    [person1], [person2], [chair1]."""
+    """The kinds of the row's objects in order: person, person, chair. Tags stand for them, numbered within each kind
+    from 1: [person1], [person2], [chair1]."""
 
 
 @dataclass(frozen=True)
@@ -33,33 +33,34 @@ class MatchingOptions(Options):
     """What is matched with what, and how."""
 
     n_distractors: int = 3
-    """Rounds of matching: wrong answers of each query."""
+    """Wrong answers of each query. Each takes a round of matching."""
     weight: float = 0.1
-    """Lambda: how much a difference in meaning from the right answer counts beside relevance. Larger is easier, for
+    """Lambda: how much a difference in meaning from the right answer counts, beside relevance. Larger is easier, for
     people and for machines."""
     rationale_weight: float = 0.01
-    """The same for rationales, where the data has them."""
+    """The same for rationales, if the data has them."""
     relevance: str = "encoder"
-    """The model of which response answers which query: tfidf, encoder (trained here), cross[MODEL],
-    filter[NAME] for a filter that reads two texts, such as esim, or package.module:Class."""
+    """Model of which response answers which query: tfidf, encoder (trained here), cross[MODEL], filter[NAME] (a filter
+    that reads two texts, such as esim), or package.module:Class."""
     similarity: str = "lexical"
-    """The model of which responses mean the same: lexical, nli[FOLDER], or package.module:Class."""
+    """Model of which responses mean the same: lexical, nli[FOLDER], or package.module:Class."""
     folds: int = 11
-    """Parts, whole groups each, that are matched by themselves; relevance in one is learned from the others."""
+    """Parts, in whole groups, that are matched separately. Relevance in one part is learned from the others."""
     bucket_size: int = 3_000
-    """Rows at most that are matched with each other; all pairs of them are scored."""
+    """Rows that are matched with each other, at most. All pairs of them are scored."""
     smallest_bucket: int = 50
-    """Rows of one kind at least, or they join others: fewer keep pronouns and kinds of questions apart in small data,
-    and leave each row less to choose from."""
+    """Rows of one kind, at least; kinds with fewer rows join others. A smaller value keeps pronouns and kinds of
+    questions apart in small data, and leaves each row less to choose from."""
     buckets: str = AUTO
-    """What keeps rows apart: auto (pronouns of the response, kind of question), none, or a function, FILE.py:NAME or
-    MODULE:NAME, which is given queries and responses and returns a word for each row."""
+    """What keeps rows apart. auto: pronouns of the response and kind of question. none: nothing. Or a function,
+    FILE.py:NAME or MODULE:NAME, which gets queries and responses and returns a word for each row."""
     top: int | None = None
-    """Match only so many of the best responses of each query; the loss in weight is printed. All, when not given."""
+    """Match only this many of the best responses of each query. The loss in weight is printed. If not given: all."""
     share_named: float = 0.6
-    """How often a tag of a recycled text becomes one that the query or its right answer names, where one is left."""
+    """How often a tag of a recycled text is replaced by one that the query or its right answer names, if one is
+    left."""
     seed: int = 0
-    """Seed of folds, training and tags."""
+    """Seed of the folds, the training and the tags."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,15 +88,15 @@ class SweepOptions(Options):
     """Several values of lambda side by side, to choose one by (Figure 13 of VCR)."""
 
     sweep: tuple[float, ...] = ()
-    """Match at each of these values of lambda in place of --weight, and draw how hard the questions are."""
+    """Match at each of these values of lambda, instead of --weight, and plot how hard the questions are."""
     sample: int | None = None
-    """Use only so many rows, whole groups drawn at random; all, when not given."""
+    """Use only this many rows, in whole groups drawn at random. If not given: all."""
     shown: int = 100
-    """Questions of each value that people are shown, mixed and blind, by `swag-af verify serve OUT/people/run`."""
+    """Questions of each value that people are shown by `swag-af verify serve OUT/people/run`, mixed and blind."""
     verdicts: tuple[Path, ...] = ()
-    """What people answered (`swag-af verify export`): run the same command again with it."""
+    """What people answered (`swag-af verify export`). Run the same command again with these files."""
     human_accuracy: float = 0.9
-    """The accuracy of people that is asked for: the smallest lambda that reaches it is recommended."""
+    """The accuracy that people should reach. The smallest lambda that reaches it is recommended."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -121,16 +122,16 @@ class SweepOptions(Options):
 
 @dataclass(frozen=True)
 class MatchOptions(Options):
-    """Make multiple-choice questions of questions with right answers, which become wrong answers of others.
+    """Make multiple-choice questions: right answers become wrong answers of other questions.
 
     Adversarial Matching (Zellers et al. 2019b, VCR): a maximum-weight matching between relevance to the query and
-    difference from its right answer. Every answer is right once and wrong as often as there are distractors, so
-    answers alone should tell little: audit what comes of it. No generator, no GPU and no people are needed.
+    difference from its right answer. Every answer is right once and wrong as often as there are distractors, so answers
+    alone should reveal little; audit the result to check. No generator, no GPU and no people are needed.
 
     Reads rows of query and response (JSONL, CSV, Parquet, saved datasets), contexts of `swag-af contexts`, VCR and
-    VCR-CS, and any multiple-choice questions, whose wrong answers are replaced. Leaves a folder with the questions, a
-    pool and a run, on which `show`, `report`, `verify` and `release` work. Killed and run again, it goes on after its
-    last bucket and round (with --top, its last bucket) to the same bytes.
+    VCR-CS, and any multiple-choice questions, whose wrong answers are replaced. Writes a folder with the questions, a
+    pool and a run, on which `show`, `report`, `verify` and `release` work. If killed, the same command continues after
+    its last bucket and round (with --top, its last bucket), to the same bytes.
 
     Try:
       swag-af match questions.jsonl --out matched
@@ -142,22 +143,22 @@ class MatchOptions(Options):
     data: tuple[Path, ...]
     """Files of one dataset."""
     out: Path = Path("matched")
-    """The folder for all that is made."""
+    """The folder for everything that is made."""
     matching: MatchingOptions = field(default_factory=MatchingOptions)
     """What is matched with what, and how."""
     pairs: PairColumns = field(default_factory=PairColumns)
-    """Columns of queries and responses."""
+    """Column names, for files that have only queries and responses. auto looks for a column by its name."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     """How the files are read."""
     sweeping: SweepOptions = field(default_factory=SweepOptions)
-    """Several values of lambda side by side."""
+    """Compare several values of lambda."""
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where folds are matched."""
     workers: int | None = None
-    """Folds matched at once, in processes of their own; the memory grows with them, the bytes stay the same. Not given:
-    1, or as many as a cluster has cores."""
+    """Folds matched at once, each in its own process. Memory grows with their number; the bytes stay the same. If not
+    given: 1; on a cluster, as many as it has cores."""
     dry_run: bool = False
-    """Only say how many pairs are to be scored, the memory and the time."""
+    """Only print how many pairs would be scored, the memory and the time."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -12,18 +12,22 @@ from swag_af.filters.registry import parse_names
 
 @dataclass(frozen=True)
 class PruneOptions(Options):
-    """Find the instances of a dataset that are solved without its task, as AFLite does, and keep the others' names.
+    """Find the instances of a dataset that are solved without its task, as AFLite does, and list the others.
 
-    Nothing is deleted: the folder has the ids that are kept and removed, and --write copies the kept lines. AFLite
-    (Sakaguchi et al. 2020; Le Bras et al. 2020) fits linear classifiers on random parts of the data, on fixed
-    features of texts; an instance is as predictable as the share of the fits without it that predict it rightly. The
-    most predictable go, a few a round. --by probes takes the probes of `swag-af audit` instead.
+    Nothing is deleted: the folder has the ids that are kept and removed, and --write copies the kept lines.
 
-    The accuracy of what chose the rows falls by construction. So dataset and result are audited, and so are sets with
-    as many rows removed at random; what falls below chance was made by the pruning, and is said.
+    AFLite (Sakaguchi et al. 2020; Le Bras et al. 2020) fits linear classifiers on random parts of the data, on fixed
+    features of the texts. The predictability of an instance is the share of the fits without it that predict it
+    correctly. The most predictable instances are removed, a few per round. --by probes uses the probes of `swag-af
+    audit` instead.
 
-    Features: tfidf-svd; fasttext, vectors fitted on the texts without labels (extra fasttext); encoder[PATH], a
-    Hugging Face encoder, mean-pooled (extra hf).
+    The accuracy of what chose the rows falls by construction. So the dataset and the result are audited, and so are
+    sets with as many rows removed at random. What falls below chance was made by the pruning, and this is reported.
+
+    Features:
+    * tfidf-svd
+    * fasttext: vectors fitted on the texts without labels (extra fasttext)
+    * encoder[PATH]: a Hugging Face encoder, mean-pooled (extra hf)
 
     Try:
       swag-af prune questions.jsonl --out pruned
@@ -37,51 +41,54 @@ class PruneOptions(Options):
     out: Path = Path("pruned")
     """The folder to write: ids kept and removed, curve, audits before and after."""
     by: Literal["aflite", "probes"] = "aflite"
-    """What says how predictable an instance is: linear classifiers on random partitions, or the probes of an audit."""
+    """What measures how predictable an instance is. aflite: linear classifiers on random partitions. probes: the probes
+    of an audit."""
     features: str = "tfidf-svd"
-    """Of AFLite: tfidf-svd, fasttext or encoder[PATH]."""
+    """For AFLite: tfidf-svd, fasttext or encoder[PATH]."""
     input: str = AUTO
-    """What is read of an instance: options, second-sentence, full; hypothesis, premise, full. auto: the options, or
-    the hypothesis; for probes the second sentence too, where there is one. full, and shuffled, are of AFLite alone:
-    probes of all words read the task itself, and choose nothing."""
+    """What is read of an instance: options, second-sentence, full; hypothesis, premise, full. auto: the options, or the
+    hypothesis; for probes also the second sentence, if there is one. full, and shuffled, are for AFLite alone: probes
+    of all words read the task itself, and choose nothing."""
     partitions: int = 64
-    """Of AFLite: random partitions a round, a fit each (WinoGrande: 64)."""
+    """For AFLite: random partitions per round, with one fit each (WinoGrande: 64)."""
     train_share: float = 0.2
-    """Of AFLite: the share of all instances that each fit is given (WinoGrande: 10,000 of 47,000). The number stays the
-    same while the set shrinks, and ends the rounds when no more are left."""
+    """For AFLite: share of all instances that each fit gets (WinoGrande: 10,000 of 47,000). The number stays the same
+    while the set shrinks, and ends the rounds when no more than that are left."""
     slice_share: float | None = None
-    """The share of all instances that a round removes at most; 0.01 (WinoGrande: 500 of 47,000), for probes 0.05."""
+    """Share of all instances that a round removes, at most. If not given: 0.01 (WinoGrande: 500 of 47,000), for probes
+    0.05."""
     threshold: float | None = None
-    """Predictability from which an instance may be removed: for AFLite the share of fits that predict it, 0.75; for
-    probes the share of the question that they answer, 0.5, as in the tier `easy`."""
+    """Predictability from which an instance may be removed. If not given: 0.75 for AFLite, as the share of fits that
+    predict it; 0.5 for probes, as the share of the question that they answer, as in the tier `easy`."""
     target: int = 0
-    """Stop at this many instances, fewer than there are; 0: when a round finds fewer to remove than it may."""
+    """Stop at this many instances, fewer than there are. 0: stop when a round finds fewer to remove than it may."""
     split_by: Literal["group", "instance"] = "group"
-    """What partitions and folds keep whole: groups, or single instances, as published."""
+    """What partitions and folds keep whole: groups, or single instances as published."""
     probe_models: str = ",".join(PROBE_MODELS[:1])
-    """The models of --by probes: NAME,NAME."""
+    """Models for --by probes: NAME,NAME."""
     audit_models: str = ",".join(PROBE_MODELS)
-    """The models of the probes that audit before, after and the random removals: NAME,NAME. Name some of another kind
-    than chose the rows: chars, cnn, transformer[MODEL], or encoder[MODEL] where --features reads another MODEL."""
+    """Models of the probes that audit before, after and the random removals: NAME,NAME. Name some of another kind than
+    those that chose the rows: chars, cnn, transformer[MODEL], or encoder[MODEL] if --features reads another MODEL."""
     draws: int = 5
-    """Random removals that are audited; of fewer than 3 no verdict is given."""
+    """Random removals to audit. With fewer than 3, no verdict is given."""
     points: int = 4
-    """Sizes at which the curve is measured, beside the whole set."""
+    """Sizes at which the curve is measured, besides the whole set."""
     agreement_column: str = ""
-    """A column that says how far annotators agree: a number from 0 to 1; a list of their labels, two or more, nulls are
-    none, or an object of them by annotator; or, by label, how many gave it or what share: {"e": 98, "n": 2}. Where
-    labels are numbers too, the column tells: its objects of numbers are labels by annotator where all numbers can be
-    labels and the names are none, else counts. What could be either, and differs, is refused: give lists."""
+    """A column that says how far annotators agree. It holds a number from 0 to 1; or two or more labels, as a list
+    (nulls are no labels) or as an object by annotator; or how many gave each label, or what share: {"e": 98, "n": 2}.
+    If labels are numbers too, the whole column decides: its objects of numbers are labels by annotator if all numbers
+    can be labels and no name is a label, otherwise counts. What could be either, with different results, is refused:
+    give lists."""
     verdicts: Path | None = None
-    """Verdicts of people on the endings of the only source, a run: verdicts.jsonl."""
+    """Verdicts of people (verdicts.jsonl) on the endings of the only source, a run."""
     write: Path | None = None
     """Copy the kept lines of the only source, JSONL or CSV, to this file, byte for byte."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     """How the files are read."""
     folds: int = 5
-    """Parts of the cross-validation of probes."""
+    """Folds of the cross-validation of probes."""
     seed: int = 0
-    """Draws partitions, folds and random removals, and seeds the fits."""
+    """Seed of the partitions, folds, random removals and fits."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,21 +13,24 @@ LARGEST_PANEL = 4
 
 @dataclass(frozen=True)
 class RefineOptions(Options):
-    """Find the questions that models answer blind, and have them rewritten or take them out, by a published recipe.
+    """Find questions that models answer blind, and rewrite or remove them by a published recipe.
 
-    cinepile (CinePile 2.0, Rawal et al. 2024): a blind judge answers each question in --orders orders of its options;
-    one that is right in --degenerate-at of them or more is degenerate, and --rewriter writes its wrong options anew,
-    given the judge's reason, in up to --rounds rounds. Question and right answer stay as they are.
-    mmmu-pro (MMMU-Pro, Yue et al. 2024): two to four blind models answer each question --tries times; one that
-    --votes of them answer more than --more-than times is taken out. --to-options then adds wrong options to the rest.
+    Blind means that something is hidden from the model. The recipes:
+    * cinepile (CinePile 2.0, Rawal et al. 2024): a blind judge answers each question in --orders orders of its options.
+    A question answered correctly in --degenerate-at of them or more is degenerate: --rewriter writes its wrong options
+    anew, given the judge's reason, in up to --rounds rounds. Question and right answer stay as they are.
+    * mmmu-pro (MMMU-Pro, Yue et al. 2024): two to four blind models answer each question --tries times. A question that
+    at least --votes of them answer correctly more than --more-than times is removed. --to-options then adds wrong
+    options to the rest.
 
-    Guessers are right too: what luck alone would flag stands beside every share. Who selects by a figure sees it fall
-    when it is measured again, whatever was done; so flagged questions are judged once more as they were and as they
-    are now, in as many new orders. Nothing that is not flagged is touched, and every version is kept.
+    Guesses are sometimes right too, so what luck alone would flag is shown beside every share. A figure that questions
+    were selected by falls when it is measured again, whatever was done. So flagged questions are judged once more, as
+    they were and as they are now, in as many new orders. Questions that are not flagged are not touched, and every
+    version is kept.
 
-    A judge is judge[URL], shown the question and its options, or with see=options the options alone; of mmmu-pro any
-    filter too (ngrams, encoder[PATH]), fitted across folds on the options. Blind means that something is hidden: video
-    or image with the first, the context with the second.
+    A judge is judge[URL]. It is shown the question and its options, and video or image are hidden; with see=options it
+    is shown the options alone, and the context is hidden. For mmmu-pro a judge may also be a filter (ngrams,
+    encoder[PATH]), fitted across folds on the options.
 
     Try:
       swag-af refine questions.jsonl --judge "judge[http://localhost:8000]" --dry-run
@@ -38,39 +41,40 @@ class RefineOptions(Options):
     data: tuple[Path, ...]
     """Files or folders of one dataset of questions with options, or a pool or run."""
     judge: str = ""
-    """Who answers: judge[URL]; of mmmu-pro two to four, NAME,NAME."""
+    """What answers: judge[URL]; for mmmu-pro two to four, NAME,NAME."""
     recipe: Literal["cinepile", "mmmu-pro"] = "cinepile"
-    """What is done with which questions."""
+    """Which questions are flagged, and what is done with them."""
     rewriter: str = ""
-    """Who writes wrong options: endpoint[URL]. Of mmmu-pro for --to-options alone."""
+    """What writes wrong options: endpoint[URL]. For mmmu-pro only with --to-options."""
     out: Path = Path("refined")
-    """The folder: the questions, all versions with verdicts, what was found, the servers' answers."""
+    """The folder to write: the questions, all versions with verdicts, what was found, the servers' answers."""
     orders: int = 5
-    """Of cinepile: orders of the options in which each question is answered."""
+    """For cinepile: orders of the options in which each question is answered."""
     degenerate_at: int = 3
-    """Of cinepile: right answers, of --orders, that make a question degenerate."""
+    """For cinepile: right answers, out of --orders, that make a question degenerate."""
     rounds: int = 5
-    """Of cinepile: how often a question is rewritten, at most."""
+    """For cinepile: how often a question is rewritten, at most."""
     unmended: Literal["drop", "flag"] = "drop"
-    """Of cinepile: drop what is degenerate after the last round, or keep it, flagged."""
+    """For cinepile: drop questions that are degenerate after the last round, or keep them, flagged."""
     tries: int = 10
-    """Of mmmu-pro: how often each model answers; other orders for a judge, other folds and seeds for a filter."""
+    """For mmmu-pro: how often each model answers; a judge in other orders, a filter with other folds and seeds."""
     more_than: int = 5
-    """Of mmmu-pro: a model answers a question that it gets right more often than this."""
+    """For mmmu-pro: a model counts as answering a question that it gets right more often than this."""
     votes: int | None = None
-    """Of mmmu-pro: models that must answer a question for it to go; not given: three of four, else all."""
+    """For mmmu-pro: models that must answer a question for it to be removed. If not given: three of four, otherwise
+    all."""
     to_options: int = 0
-    """Of mmmu-pro: options that each question has in the end; 0: as many as it has."""
+    """For mmmu-pro: options that each question has in the end. 0: as many as it has."""
     audit_models: str = "ngrams,chars"
     """Filters that read the options before and after, across folds: NAME,NAME, or none."""
     folds: int = 5
-    """Folds of filters."""
+    """Folds of the filters."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     """How the files are read."""
     seed: int = 0
-    """Draws orders and folds."""
+    """Seed of orders and folds."""
     dry_run: bool = False
-    """Say how much would be asked, and ask nothing."""
+    """Print how much would be asked, and ask nothing."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -20,28 +20,30 @@ MIN_ITEMS = 100
 
 @dataclass(frozen=True)
 class PredictionOptions(Options):
-    """How files of predictions, and rows of people's answers, are read; a column that is auto is looked for by its name
-    and by what is in it."""
+    """How files of predictions, and rows of people's answers, are read. auto looks for a column by its name and
+    content."""
 
     prediction_id: str = AUTO
     """The column with the ids of the dataset."""
     prediction_column: str = AUTO
-    """The column with the answer: its number, letter or text, the name of a class, True or False."""
+    """The column with the answer: its number, letter or text, a class name, True or False."""
     scores_column: str = AUTO
-    """In place of answers, scores of all answers, the higher the likelier: a list, or numbered columns (score0 ...), or
-    columns called by classes or letters (prob_A ...)."""
+    """Instead of answers: scores of all answers, higher for likelier ones. A list, numbered columns (score0 ...), or
+    columns named after classes or letters (prob_A ...)."""
     prediction_base: LabelBase = "auto"
-    """What answers that are numbers count from, or whether they are texts or letters; auto tells by all of them."""
+    """How answers are read: 0 or 1 (numbers that count from there), text (texts of options) or letters. auto decides
+    from all answers."""
     class_order: str = ""
-    """Of classes, their names with commas between, in the order in which numbers and lists of scores count them:
-    entailment,neutral,contradiction. Known of False and True, and of classes that are numbers."""
+    """For classes: their names, separated by commas, in the order in which numbers and lists of scores count them:
+    entailment,neutral,contradiction. Not needed for False and True, nor for classes that are numbers."""
     metric: Metric = "acc"
-    """Of sample logs of lm-evaluation-harness: how log-likelihoods choose."""
+    """For sample logs of lm-evaluation-harness: how log-likelihoods choose. acc: as they are. acc_norm: divided by
+    characters. acc_bytes: divided by bytes."""
     allow_missing: bool = False
-    """Count an instance without a prediction as wrong, and say how many there are, in place of refusing the file."""
+    """Count an instance without a prediction as wrong, and report how many there are, instead of refusing the file."""
     only_predicted: bool = False
-    """Score the instances for which every file has a prediction, as of a run with a limit, and say how many are left
-    out."""
+    """Score only the instances for which every file has a prediction, as after a run with a limit, and report how many
+    are left out."""
 
     @property
     def named(self) -> dict[str, str]:
@@ -54,10 +56,9 @@ class PredictionOptions(Options):
 class ScoreOptions(Options):
     """Score predictions: accuracy, Q->AR, consistency, sensitivity, blind against sighted, models compared, people.
 
-    PREDICTIONS are JSONL or CSV files of ids and answers or scores of options, or sample logs of
-    lm-evaluation-harness, a model each. The first is compared with every other. Figures have 95 % intervals over
-    groups, and chance beside them. Where instances are of contrast sets (VCR-CS, NLVR2) or of stages (VCR), their
-    figures are there too.
+    PREDICTIONS are JSONL or CSV files of ids with answers or scores of options, or sample logs of
+    lm-evaluation-harness. Each file is one model. The first is compared with every other. Figures have 95 % intervals
+    over groups, and chance beside them. Contrast sets (VCR-CS, NLVR2) and stages (VCR) have figures of their own.
 
     Try:
       swag-af score questions.jsonl predictions.jsonl --out score.html
@@ -70,19 +71,19 @@ class ScoreOptions(Options):
     data: Path
     """The dataset: a file or folder with the right answers."""
     predictions: tuple[Path, ...]
-    """Files of predictions, a model each."""
+    """Files of predictions, one per model."""
     also: tuple[Path, ...] = ()
-    """Further files of the same dataset, such as the contrast examples beside the originals."""
+    """More files of the same dataset, such as the contrast examples beside the originals."""
     blind: tuple[str, ...] = ()
-    """NAME=FILE: predictions of the first model where it saw less, such as options only, no image, masked persons."""
+    """NAME=FILE: predictions of the first model when it saw less, such as options only, no image, masked persons."""
     audit: Path | None = None
-    """A folder of `swag-af audit --out`, for scores by tier, easy to hard."""
+    """A folder of `swag-af audit --out`, to score by tier, easy to hard."""
     people: Path | None = None
-    """Answers of people: rows of id, worker and answer; verdicts of `swag-af verify`; NLVR2's own file."""
+    """Answers of people: rows of id, worker and answer; verdicts of `swag-af verify`; or NLVR2's own file."""
     expert: str = ""
     """The worker of --people who is the expert."""
     min_items: int = MIN_ITEMS
-    """Of --people: judgements from which on a worker counts in mean and deviation over workers (NLVR2: 100)."""
+    """With --people: judgements that a worker needs to count in mean and deviation over workers (NLVR2: 100)."""
     write_masked: Path | None = None
     """Write the questions that --mask changes, without labels, to this JSONL file, for a model to answer."""
     json: Path | None = None
@@ -90,11 +91,11 @@ class ScoreOptions(Options):
     out: Path | None = None
     """Write the page to this HTML file."""
     predicted: PredictionOptions = field(default_factory=PredictionOptions)
-    """How predictions are read."""
+    """How predictions are read. auto looks for a column by name and content."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     """How the dataset is read."""
     seed: int = 0
-    """Draws the bootstrap."""
+    """Seed of the bootstrap."""
     force: bool = False
     """Replace existing files of --json, --out and --write-masked."""
 
@@ -143,10 +144,10 @@ class ScoreOptions(Options):
 
 @dataclass(frozen=True)
 class CountCheckOptions(Options):
-    """Say whether printed percentages can be whole counts of N things, and which other N they would fit.
+    """Check whether printed percentages can be whole counts of N things, and which other N would fit.
 
-    The GRIM test (Brown and Heathers 2017) for percentages. One fits as rounded or, where its decimals were cut, as
-    cut. With --sensitivity the last percentage is read as a consistency k/N: the sensitivity must then be k/m for a
+    The GRIM test (Brown and Heathers 2017) for percentages. A percentage fits as rounded or, if its decimals were cut,
+    as cut. With --sensitivity the last percentage is read as a consistency k/N: the sensitivity must then be k/m for a
     whole m from k to N.
 
     Try:
@@ -155,13 +156,13 @@ class CountCheckOptions(Options):
     """
 
     percentages: tuple[str, ...]
-    """As printed, with all their decimals."""
+    """The percentages as printed, with all their decimals."""
     n: int = 0
-    """What they are said to be shares of."""
+    """N, the number of things that they are said to be shares of."""
     sensitivity: str = ""
     """A share of the pairs whose two predictions differ, as printed."""
     near: int = 10
-    """Other numbers are tried up to so far away."""
+    """Also try other numbers up to this far from N."""
 
     def __post_init__(self) -> None:
         numbers = self.percentages if isinstance(self.percentages, list | tuple) else (self.percentages,)
