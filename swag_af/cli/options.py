@@ -8,11 +8,11 @@ from swag_af.data.errors import Options, check_faults
 
 @dataclass(frozen=True)
 class ShowOptions(Options):
-    """Say what a file or folder of this program is: its numbers, examples, what to run next.
+    """Show what a file or folder of this program is: numbers, examples, what to run next.
 
-    Knows context files, language models and their folds, pools, matchings, runs, datasets, folders of audit, prune,
-    diagnose, refine, baselines, describe and train-nli, records of score, baselines and describe, files of verdicts,
-    and the folder `verification` in a run.
+    Recognises context files, language models and their folds, pools, matchings, runs, datasets, folders of audit,
+    prune, diagnose, refine, baselines, describe and train-nli, records of score, baselines and describe, files of
+    verdicts, and the folder `verification` in a run.
 
     Try:
       swag-af show contexts.jsonl
@@ -24,10 +24,10 @@ class ShowOptions(Options):
     n: int = 3
     """How many examples to print."""
     seed: int = 0
-    """Draws the examples."""
+    """Seed for drawing the examples."""
     check: bool = False
-    """Of a pool also whether contexts and tables still have the hashes of its manifest, which reads all of it (about
-    1.5 seconds a gigabyte)."""
+    """For a pool, also check whether contexts and tables still have the hashes in its manifest. This reads the whole
+    pool (about 1.5 seconds per gigabyte)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -38,8 +38,8 @@ class ShowOptions(Options):
 class DemoOptions(Options):
     """Go from captions to a dataset on a bundled synthetic sample: contexts, models, pool, filtering, release.
 
-    Takes about three minutes on two cores. Killed and run again, it goes on; run once more, it only
-    prints.
+    Takes about three minutes on two cores. If killed, the same command continues. Once it is done, the same command
+    only prints.
 
     Try:
       swag-af demo
@@ -47,9 +47,9 @@ class DemoOptions(Options):
     """
 
     out: Path = Path("demo")
-    """The folder for all that the demo makes."""
+    """The folder for everything that the demo makes."""
     seed: int = 0
-    """Seeds the captions and every verb."""
+    """Seed of the captions and of every verb."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

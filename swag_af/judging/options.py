@@ -17,18 +17,18 @@ class AgreementOptions(Options):
     """
 
     verdicts: Path
-    """A file of verdicts, by `verify export --to verdicts` or `verify import`."""
+    """A file of verdicts (what each person answered), from `verify export --to verdicts` or `verify import`."""
     model: Literal["majority", "dawid-skene", "mace"] = "majority"
-    """A model of the annotators, to stand beside the majority and to give each of them a skill."""
+    """A model of the annotators. It is shown beside the majority, and gives each annotator a skill."""
     json: Path | None = None
-    """Write all figures to this file too."""
+    """Also write all figures to this file."""
     seed: int = 0
-    """Draws the bootstrap, and breaks ties among endings."""
+    """Seed of the bootstrap; also breaks ties among endings."""
     force: bool = False
     """Replace an existing --json file."""
     screen: bool = True
-    """Leave annotators out of all figures but their own who rank gold among their two best too seldom, as `release`
-    and `report` do."""
+    """Leave out annotators who rank gold among their two best too seldom, as `release` and `report` do. They count only
+    in their own figures."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

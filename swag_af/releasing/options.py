@@ -10,14 +10,17 @@ from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
 
 @dataclass(frozen=True)
 class ReleaseOptions(Options):
-    """Make a multiple-choice dataset from a run, and from what people said about its endings if they were asked.
+    """Make a multiple-choice dataset from a run, and from people's verdicts on its endings, if any.
 
     Writes SWAG's CSV files, JSONL, Parquet, a dataset card, Croissant metadata, and tasks for lm-evaluation-harness.
-    With --verdicts, questions are made by the rules of Zellers et al. 2018 (3.5 and A.4), and every context left out
-    is counted by reason. Without, distractors are drawn from each context's assigned negatives, and the card says that
-    nobody has verified them. No video is in two splits; nor are near-duplicates, but where a template would join more
-    than a tenth of the texts, which the card counts. Fresh filters measure how much style gives away in exactly these
-    questions, and the card states what they find.
+
+    With --verdicts, questions are made by the rules of Zellers et al. 2018 (3.5 and A.4), and every context left out is
+    counted by reason. Without, distractors are drawn from each context's assigned negatives, and the card says that
+    nobody has verified them.
+
+    No video is in two splits. Near-duplicates share a split too, except where a template would join more than a tenth
+    of the texts; the card counts these. Fresh filters measure how much style gives away in exactly these questions, and
+    the card states what they find.
 
     Try:
       swag-af release run --out dataset
@@ -32,15 +35,15 @@ class ReleaseOptions(Options):
     out: Path = Path("dataset")
     """The folder for the dataset."""
     verdicts: tuple[Path, ...] = ()
-    """Verdicts of annotators: files of `swag-af verify export` or `verify import`."""
+    """Verdicts of annotators: files from `swag-af verify export` or `verify import`."""
     judge: Literal["majority", "dawid-skene", "mace"] = "majority"
-    """How several verdicts on one item become one judgement (the models need the extra verify)."""
+    """How several verdicts on one item become one judgement. The models (dawid-skene, mace) need the extra verify."""
     screen: bool = True
     """Drop annotators who rank gold among their two best in under 55 % of 10 items or more (Zellers et al. 2018,
     A.5)."""
     iteration: int | None = None
-    """Release the assignment after this iteration, which must be the one that people were shown; the last when not
-    given."""
+    """Release the assignment after this iteration, which must be the one that people were shown. If not given: the
+    last."""
     n_distractors: int = 3
     """Distractors per question."""
     val_share: float = 0.18
@@ -48,15 +51,16 @@ class ReleaseOptions(Options):
     test_share: float = 0.18
     """Share of the contexts for testing (SWAG: 20k of 113k)."""
     near_duplicates: float = 0.7
-    """Contexts this similar share a split: Jaccard similarity of token 3-grams, over 0; 1 joins equal ones only."""
+    """Contexts this similar share a split: Jaccard similarity of token 3-grams, above 0. 1 joins only equal ones."""
     linked: Literal["keep", "held-out", "none"] = "keep"
-    """Questions whose answer is the first sentence of another, as consecutive captions make them: keep them, as SWAG
-    does, and count them on the card; leave one of two out of validation and test; or none in any split."""
+    """What is done with questions whose answer is the first sentence of another, as consecutive captions make them.
+    keep: keep them, as SWAG does, and count them on the card. held-out: leave one of two out of validation and test.
+    none: leave one of two out of every split."""
     audit: str = ",".join(DEFAULT_AUDIT)
-    """Fresh filters that measure how much style gives away in the released questions, fitted and scored across folds
-    of them: NAME,NAME, or none."""
+    """Fresh filters that measure how much style gives away in the released questions. They are fitted and scored across
+    folds of these questions: NAME,NAME, or none."""
     formats: str = "auto"
-    """Written beside CSV: jsonl,parquet, or none; auto is both, but Parquet only where pyarrow is installed."""
+    """What is written beside CSV: jsonl,parquet, or none. auto is both, but Parquet only if pyarrow is installed."""
     seed: int = 0
     """Seed of splits, distractors and the order of answers; also breaks ties between verdicts."""
     force: bool = False

@@ -14,7 +14,8 @@ from swag_af.data.errors import Options, check_faults
 class ServeOptions(Options):
     """Let people judge the endings of a run in their browsers; answers are kept in the run's folder.
 
-    Prints the link for annotators and the one for the admin page. Stop it with Ctrl-C; the same command goes on.
+    Prints the links for annotators and for the admin page. Stop it with Ctrl-C; the same command resumes. An item is
+    one context with endings to judge.
 
     Try:
       swag-af verify serve run
@@ -26,90 +27,97 @@ class ServeOptions(Options):
     run: Path
     """The run folder of `swag-af filter`."""
     iteration: int | None = None
-    """Show endings of the assignment after this iteration; the last when not given."""
+    """Show endings of the assignment after this iteration. If not given: the last."""
     limit: int | None = None
-    """Show this many contexts, drawn at random; all when not given. May grow later."""
+    """Show only this many contexts, drawn at random. If not given: all. May grow later."""
     seed: int = 0
-    """Draws the endings, the order of the contexts, and each annotator's order of the endings; breaks ties."""
+    """Seed of the endings, the order of the contexts, and each annotator's order of the endings; also breaks ties."""
     annotators_per_item: int = 1
-    """People who judge an item (Zellers et al. 2018, 3.5: one)."""
+    """How many people judge an item (Zellers et al. 2018, 3.5: one)."""
     max_annotators_per_item: int | None = None
-    """People who judge it at most, when those before disagree: no ending is best to more than half of them. Three when
-    not given, or --annotators-per-item where these are more."""
+    """How many people judge an item at most, if those before disagree: no ending is best to more than half of them. If
+    not given: three, or --annotators-per-item if that is more."""
     items_per_annotator: int | None = None
-    """Items a person judges before the end is shown; all there are when not given."""
+    """Items that a person judges before the end is shown. If not given: all."""
     lease_minutes: float = 30.0
-    """An item that is not answered for so long goes to somebody else; after 5 minutes from who answered none so far."""
+    """An item that is not answered for this many minutes goes to somebody else. For people who have not answered any
+    item yet, 5 minutes."""
     invited_only: bool = False
-    """Let in by the links of `swag-af verify invite` only, so that nobody can make up ids."""
+    """Let people in only by the links of `swag-af verify invite`, so that nobody can make up ids."""
     qualification: str | None = None
-    """Items with known answers that everybody judges first: FILE.jsonl; builtin for four of ours, which anybody can
-    look up; drawn for questions made of contexts that --limit leaves out, by a secret of this verification."""
+    """Items with known answers that everybody judges first. FILE.jsonl: your own. builtin: four of ours, which anybody
+    can look up. drawn: questions made of contexts that --limit leaves out, by a secret of this verification."""
     qualification_questions: int | None = None
-    """How many of them one person is asked, drawn for each; all when not given, four of those that are drawn."""
+    """How many qualification questions each person is asked, drawn for each. If not given: all, or four with
+    --qualification drawn."""
     qualification_share: float = 0.75
-    """Share of the known answers that one must give to be let in."""
+    """Share of the known answers that a person must give to be let in."""
     min_gold_share: float = 0.55
-    """Who puts gold among the best two less often loses the qualification (Zellers et al. 2018, A.5)."""
+    """People who put gold among the best two less often than this lose the qualification (Zellers et al. 2018, A.5)."""
     min_gold_items: int = 10
-    """Items after which that is looked at (Zellers et al. 2018, A.5)."""
+    """Items after which --min-gold-share is applied (Zellers et al. 2018, A.5)."""
     check_every: int = 0
-    """Among every so many items of a person one is an attention check, whose answer is known; none when 0. They look
-    like items, are paid like them, and become no verdicts."""
+    """One in this many items of a person is an attention check, whose answer is known. 0: none. Checks look like items,
+    are paid like them, and become no verdicts."""
     checks: str = "drawn"
-    """Where checks come from: drawn for items of contexts that --limit leaves out, with the words of two endings
-    shuffled by a secret of this verification; or FILE.jsonl of questions as for --qualification."""
+    """Where checks come from. drawn: items of contexts that --limit leaves out, with the words of two endings shuffled
+    by a secret of this verification. FILE.jsonl: questions as for --qualification."""
     min_check_share: float = 0.6
-    """Who passes a smaller share of the checks is flagged on the admin page."""
+    """People who pass a smaller share of the checks are flagged on the admin page."""
     min_checks: int = 3
-    """Checks after which that is looked at."""
+    """Checks after which --min-check-share is applied."""
     failed_checks: Literal["flag", "pause", "dequalify"] = "flag"
-    """What is done with who is flagged, at the check that was failed: nothing more; pause them until the admin resumes;
-    or dequalify them, so that no answer of theirs counts."""
+    """What is done with flagged people, at the check that they failed. flag: nothing more. pause: pause them until the
+    admin resumes them. dequalify: none of their answers counts."""
     media: Path | None = None
-    """The folder of pictures and videos that contexts name (`pool --media-columns`): they are shown above the texts."""
+    """The folder of pictures and videos that contexts name (`pool --media-columns`). They are shown above the texts."""
     instructions: Path | None = None
-    """A text file that stands above our instructions, its paragraphs separated by blank lines."""
+    """A text file shown above our instructions. Blank lines separate its paragraphs."""
     consent: Path | None = None
-    """A text file that people must agree to before they begin, and once more when it or --instructions change."""
+    """A text file that people must agree to before they begin, and again when it or --instructions change."""
     completion_url: str | None = None
-    """Where the last page leads: the completion link of a crowd platform."""
+    """Link on the last page: the completion link of a crowd platform."""
     completion_code: str | None = None
     """A code that the last page shows."""
     completion_items: int | None = None
-    """Items one must have answered for these; when not given --items-per-annotator, or else ten or all there are."""
+    """Items that a person must have answered to get this link and code. If not given: --items-per-annotator, otherwise
+    ten, or all if there are fewer."""
     early_end_url: str | None = None
-    """Where the last page leads who answered fewer, because no more are left or they were dequalified."""
+    """Link on the last page for people who answered fewer, because no more are left or they were dequalified."""
     early_end_code: str | None = None
-    """A code for these people."""
+    """A code for people who answered fewer."""
     screen_out_url: str | None = None
-    """Where the last page leads who did not pass the qualification."""
+    """Link on the last page for people who did not pass the qualification."""
     screen_out_code: str | None = None
-    """A code for these people."""
+    """A code for people who did not pass the qualification."""
     code_per_annotator: bool = False
-    """Show everybody a code of their own instead; the admin's annotators.csv lists them."""
+    """Show each person an individual code instead. The admin's annotators.csv lists them."""
     min_seconds: float = 0.0
-    """Answers given in less are marked as too fast on the admin page and in annotators.csv; they count all the same."""
+    """Mark answers given in fewer seconds as too fast, on the admin page and in annotators.csv. They count all the
+    same."""
     deadline: str | None = None
-    """From then on no new items are handed out: a time like 2027-01-31T18:00 (of this machine), or with +00:00."""
+    """Time from which no new items are handed out, such as 2027-01-31T18:00 (of this machine), or with +00:00."""
     database: str | None = None
-    """Where answers are kept: a URL like postgresql+psycopg://user@host/name; verification/answers.db (SQLite) in the
-    run folder when not given."""
+    """Where answers are kept: a URL such as postgresql+psycopg://user@host/name. If not given: verification/answers.db
+    (SQLite) in the run folder."""
     host: str = "127.0.0.1"
-    """The address to listen at; the default is reached from this machine only."""
+    """The address to listen at. The default can be reached from this machine only."""
     port: int = 8000
     """The port to listen at."""
     admin_token: str | None = None
-    """What opens the admin page; made and kept in the verification folder when not given."""
+    """Token that opens the admin page. If not given, one is made and kept in the verification folder."""
     requests_per_minute: int = 240
-    """Requests that one annotator may make; one client, an address that several may share, ten times as many."""
+    """Requests that one annotator may make per minute. One client, an address that several people may share, may make
+    ten times as many."""
     connections_per_client: int = 64
-    """Connections that one address may hold open; another closes the one that has waited longest. Proxies may more."""
+    """Connections that one address may hold open. Another one closes the one that has waited longest. Proxies may hold
+    more."""
     hosts: tuple[str, ...] = ()
-    """Names by which people reach the server (your.host), without ports; requests under other names are refused, but
-    for those from this machine. Any name when not given."""
+    """Names by which people reach the server (your.host), without ports. Requests under other names are refused, except
+    from this machine. If not given: any name."""
     proxies: tuple[str, ...] = ()
-    """Addresses of the web servers before this one (127.0.0.1): from these alone X-Forwarded-For and -Proto count."""
+    """Addresses of the web servers in front of this one (127.0.0.1). X-Forwarded-For and -Proto are trusted from these
+    only."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -230,8 +238,8 @@ def _is_time(text: str) -> bool:
 class BackupOptions(Options):
     """Copy all answers of a verification into one file, safely while `verify serve` runs.
 
-    To go back to a copy, stop the server, put the copy in the place of verification/answers.db, and delete
-    answers.db-wal and answers.db-shm beside it.
+    To restore a copy, stop the server, put the copy in the place of verification/answers.db, and delete answers.db-wal
+    and answers.db-shm beside it.
 
     Try:
       swag-af verify backup run --out answers-monday.db
@@ -242,7 +250,7 @@ class BackupOptions(Options):
     out: Path = Path("answers-backup.db")
     """The file to write, an SQLite database; only its owner may read it."""
     database: str | None = None
-    """Where `verify serve` keeps its answers, when not in the run folder: the URL of an SQLite file."""
+    """Where `verify serve` keeps its answers, if not in the run folder: the URL of an SQLite file."""
     force: bool = False
     """Replace an existing file."""
 
@@ -261,11 +269,11 @@ class InviteOptions(Options):
     annotators: Path | None = None
     """A file with one annotator's id per line."""
     n: int | None = None
-    """Instead of a file: make up this many ids."""
+    """Make up this many ids, instead of reading a file."""
     address: str = "http://127.0.0.1:8000"
     """Where annotators reach the server."""
     out: Path = Path("links.csv")
-    """The table to write: annotator, link. Only its owner may read it: each link is a password."""
+    """The table to write: annotator, link. Only its owner may read it, since each link is a password."""
     force: bool = False
     """Replace an existing file."""
 
@@ -287,8 +295,8 @@ class InviteOptions(Options):
 class ExportOptions(Options):
     """Write the endings of a run as tasks for people elsewhere, or the verdicts that the web application collected.
 
-    Beside the tasks stands FILE.key.json, which says what they are and which ending is gold: keep it, and never upload
-    it. `swag-af verify import` needs it.
+    Also writes FILE.key.json beside the tasks, which says what they are and which ending is gold. Keep it, and never
+    upload it. `swag-af verify import` needs it.
 
     Try:
       swag-af verify export run --to mturk --out hits.csv
@@ -300,27 +308,29 @@ class ExportOptions(Options):
     run: Path
     """The run folder of `swag-af filter`."""
     to: Literal["csv", "label-studio", "prolific", "mturk", "verdicts"] = "csv"
-    """csv: a table to fill in; label-studio: tasks, and a labeling config; prolific: the data set of a Task Builder
-    batch, and its questions; mturk: the input of a batch, and its page; verdicts: what `verify serve` collected."""
+    """What to write. csv: a table to fill in. label-studio: tasks, and a labeling config. prolific: the data set of a
+    Task Builder batch, and its questions. mturk: the input of a batch, and its page. verdicts: what `verify serve`
+    collected."""
     out: Path = Path("tasks.csv")
-    """The file to write; what else the platform wants, and the key, are written beside it."""
+    """The file to write. The key, and what else the platform needs, are written beside it."""
     verdicts: Path | None = None
-    """Earlier verdicts: write only what is still to be judged, with refills of items with too few sensible endings."""
+    """Earlier verdicts. Write only what is still to be judged, including refills of items with too few sensible
+    endings."""
     annotators_per_item: int = 1
-    """With --verdicts: items that fewer people have judged are written again."""
+    """With --verdicts: write items again that fewer people than this have judged."""
     linked: Literal["keep", "none"] = "keep"
-    """Items whose answer is the first sentence of another, as consecutive captions make them: keep them, or leave one
-    of two out; the others come with --verdicts, once those are judged."""
+    """What is done with items whose answer is the first sentence of another, as consecutive captions make them. keep:
+    keep them. none: leave one of two out; it comes with --verdicts, once the other is judged."""
     iteration: int | None = None
-    """Show endings of the assignment after this iteration; the last when not given."""
+    """Show endings of the assignment after this iteration. If not given: the last."""
     limit: int | None = None
-    """Write this many contexts, drawn at random; all when not given."""
+    """Write only this many contexts, drawn at random. If not given: all."""
     seed: int = 0
-    """Draws the endings, the contexts, and the order of the endings; with --verdicts, breaks ties."""
+    """Seed of the endings, the contexts, and the order of the endings; with --verdicts, breaks ties."""
     database: str | None = None
-    """With --to verdicts: where `verify serve` keeps its answers, when not in the run folder."""
+    """With --to verdicts: where `verify serve` keeps its answers, if not in the run folder."""
     all: bool = False
-    """With --to verdicts: those of dequalified people too."""
+    """With --to verdicts: include those of dequalified people."""
     force: bool = False
     """Replace existing files."""
 
@@ -348,8 +358,8 @@ class ExportOptions(Options):
 class ImportOptions(Options):
     """Read what people elsewhere answered, and write it as verdicts.
 
-    The key of the export says which platform's files these are. Without a key the files are verdicts already, and are
-    put together.
+    The key of the export says which platform the files come from. Without a key, the files are already verdicts, and
+    are put together.
 
     Try:
       swag-af verify import run Batch_1_batch_results.csv --key hits.csv.key.json --out mturk.jsonl
@@ -359,9 +369,9 @@ class ImportOptions(Options):
     run: Path
     """The run folder that the tasks were exported from."""
     files: tuple[Path, ...]
-    """What the platform gave back, or files of verdicts."""
+    """Result files of the platform, or files of verdicts."""
     key: Path | None = None
-    """FILE.key.json of the export; not given, the files are verdicts."""
+    """FILE.key.json of the export. If not given, the files are verdicts."""
     out: Path = Path("verdicts.jsonl")
     """The file of verdicts to write."""
     force: bool = False
