@@ -30,6 +30,7 @@ from swag_af.filters.pretrained import (
     tokenized,
 )
 from swag_af.matching.contract import SHARE_TRUE, training_pairs
+from swag_af.matching.own import check_kinds
 from swag_af.nn.device import Precision, mixed_precision, pick_device, seeded
 from swag_af.nn.pretrained import contents_of
 from swag_af.nn.training import Adam, train_while_better
@@ -95,6 +96,7 @@ class CrossEncoder:
         return fields_of(self) | {"model": contents_of(self.model)}
 
     def _check_settings(self) -> None:
+        check_kinds(self, "relevance cross")
         at_least = {"max_epochs": 1, "batch_pairs": 1, "max_length": 8, "patience": 1}
         faults = {
             f"{name}={getattr(self, name)}, at least {least}": getattr(self, name) < least

@@ -16,10 +16,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from swag_af.data.errors import LARGEST_SIZE, InputError, check_faults, told
+from swag_af.data.errors import InputError, check_faults
 from swag_af.data.text.wording import END, words_of
 from swag_af.filters.contract import unfitted
 from swag_af.matching.contract import training_pairs
+from swag_af.matching.own import check_kinds
 from swag_af.nn.device import pick_device, seeded
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import team
@@ -62,23 +63,19 @@ class DualEncoder:
 
     def check(self) -> None:
         """Raise InputError for settings out of range."""
-        least = {"size": 1, "min_count": 1, "max_epochs": 1, "patience": 1, "batch_queries": 2}
-        rate, decay, dropout, held = map(_finite, (self.learning_rate, self.weight_decay, self.dropout, self.held_out))
-        faults = {name: f"at least {n}, a whole number" for name, n in least.items() if not self._has(name, n)}
-        faults |= {} if rate > 0 else {"learning_rate": "above 0"}
-        faults |= {} if decay >= 0 else {"weight_decay": "at least 0"}
-        faults |= {} if 0 <= dropout < 1 else {"dropout": "from 0 to below 1"}
-        faults |= {} if 0 < held <= 0.5 else {"held_out": "above 0, at most 0.5"}
-        said = {name: told(getattr(self, name)) for name in faults}
-        given = {name: one if name in least else one.removesuffix(".0") for name, one in said.items()}
-        check_faults((True, f"relevance encoder: {name}={given[name]}, {due}") for name, due in faults.items())
+        check_kinds(self, "relevance encoder")
+        at_least = {"size": 1, "min_count": 1, "max_epochs": 1, "patience": 1, "batch_queries": 2, "weight_decay": 0}
+        faults = {
+            f"{name}={getattr(self, name):g}, at least {least}": getattr(self, name) < least
+            for name, least in at_least.items()
+        }
+        faults |= {
+            f"learning_rate={self.learning_rate:g}, above 0": self.learning_rate <= 0,
+            f"dropout={self.dropout:g}, from 0 to below 1": not 0 <= self.dropout < 1,
+            f"held_out={self.held_out:g}, above 0, at most 0.5": not 0 < self.held_out <= 0.5,
+        }
+        check_faults([(is_so, f"relevance encoder: {fault}") for fault, is_so in faults.items()])
         pick_device(self.device)
-
-    def _has(self, name: str, least: int) -> bool:
-        """Whether a setting is a whole number, not below `least`."""
-        value = getattr(self, name)
-        is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        return is_whole and least <= value <= LARGEST_SIZE
 
     def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
         """As `Relevance` says. Raises InputError for fewer than 20 queries."""
@@ -139,17 +136,6 @@ class DualEncoder:
             logits = multiply(q * towers.scale, r, towers.bias.repeat(len(r)))  # (n, m)
             scores: np.ndarray = logits.sigmoid_().float().cpu().numpy()
         return scores
-
-
-def _finite(value: object) -> float:
-    """A number as it is; NaN, which is in no range, in place of infinity and of anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        return float("nan")
-    try:
-        number = float(value)
-    except OverflowError:
-        return float("nan")
-    return number if np.isfinite(number) else float("nan")
 
 
 def _vocabulary(texts: Sequence[str], min_count: int) -> dict[str, int]:

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError, SwagAfError, blamed, told
+from swag_af.data.files import plain
 from swag_af.data.own_code import is_own, recorded
+from swag_af.data.records import check_record
+from swag_af.filters.contract import fields_of
 
 
 def check_methods(model: Any, *methods: str) -> None:
@@ -21,6 +24,12 @@ def check_methods(model: Any, *methods: str) -> None:
             f"{type(model).__name__}: no method {' and no '.join(missing)}. Write it as swag_af.matching.contract "
             "says; check_relevance and check_similarity test it."
         )
+
+
+def check_kinds(model: Any, called: str) -> None:
+    """Raise InputError where a setting of a model, a dataclass, is of another type than it declares, or not finite."""
+    given = {name: plain(one) if isinstance(one, np.generic) else one for name, one in fields_of(model).items()}
+    check_record(given, type(model), called, "Give another.", error=InputError)
 
 
 def call(function: Callable[..., Any], name: str, *texts: Any, **settings: Any) -> Any:

@@ -168,9 +168,10 @@ def test_scores_before_a_fit_are_refused(model: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        *(({"size": one}, f"size={one!r}, at least 1, a whole number") for one in ("a", 8.0, True, None)),
-        *(({"learning_rate": one}, f"learning_rate={one}, above 0") for one in (float("nan"), float("inf"), 0)),
-        *(({name: "a"}, f"{name}='a', ") for name in ("weight_decay", "dropout", "held_out", "patience")),
+        *(({"size": one}, "size: expected int, got") for one in ("a", 8.0, True, None)),
+        *(({"learning_rate": one}, f"learning_rate: {one} is not a finite number") for one in (np.nan, np.inf)),
+        *(({name: "a"}, f"{name}: expected ") for name in ("weight_decay", "dropout", "held_out", "patience")),
+        ({"learning_rate": 0}, "learning_rate=0, above 0"),
     ],
 )
 def test_settings_of_an_encoder_that_are_no_such_numbers_are_told(given: dict[str, Any], said: str) -> None:
