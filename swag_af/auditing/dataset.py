@@ -103,7 +103,8 @@ def audit(
     record = _record(checks)  # first of all, for there are models that cannot tell their settings
     step = advance or _nobody
     found, associations = _without_models(instances, groups, checks, step)
-    made = probes(instances, groups, **_chosen(checks), advance=advance, workers=workers, kept=kept)
+    tasks = planned(instances, groups, **_chosen(checks))
+    made = probes(instances, groups, tasks, advance=advance, workers=workers, kept=kept)
     found += diagnostics_of(made.found, instances, groups)
     return Audit(
         instances=instances,

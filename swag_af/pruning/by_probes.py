@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.auditing.probes.inputs import MAIN, input_names
-from swag_af.auditing.probes.probe import AnyModel, probes
+from swag_af.auditing.probes.probe import AnyModel, planned, probes
 from swag_af.auditing.tiers import answered, baseline, tiers_of
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups
@@ -38,7 +38,8 @@ class ByProbes:
         left = self.instances.take(rows)
         groups = Groups(self.groups, "of what is left").take(rows)
         seed = int(np.random.SeedSequence((self.seed, round, *b"probes")).generate_state(1)[0])
-        made = probes(left, groups, inputs=self.inputs, models=self.models, n_folds=self.n_folds, seeds=(seed,))
+        tasks = planned(left, groups, inputs=self.inputs, models=self.models, n_folds=self.n_folds, seeds=(seed,))
+        made = probes(left, groups, tasks)
         tiers = tiers_of(made.found, left)
         if tiers is None:
             raise InputError(f"--by probes: none could be made. {'; '.join(made.left_out)}")

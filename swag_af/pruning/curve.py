@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.probes.probe import AnyModel, probes
+from swag_af.auditing.probes.probe import AnyModel, planned, probes
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
@@ -79,9 +79,8 @@ class Curve:
 
     def _measured(self, rows: np.ndarray, of: Literal["pruned", "random"], draw: int) -> list[Point]:
         part, groups = self.instances.take(rows), self.groups.take(rows)
-        made = probes(
-            part, groups, inputs=self.inputs, models=self.models, n_folds=self.n_folds, seeds=(self.seed,)
-        ).found
+        tasks = planned(part, groups, inputs=self.inputs, models=self.models, n_folds=self.n_folds, seeds=(self.seed,))
+        made = probes(part, groups, tasks).found
         chance = round(float(part.chance.mean()), 6)
         points = []
         for one in made:

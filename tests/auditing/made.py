@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
+from swag_af.auditing.probes.keeping import KeptProbes
+from swag_af.auditing.probes.probe import Probes, planned, probes
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.progress import Advance
 
 WORDS = ("a", "dog", "Dog", "runs", "in", "the", "park,", "no", "2", "isn't", '"well"', "slowly", "red", "NASA.", "she")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=0, max_size=5).map(" ".join)
@@ -88,3 +92,10 @@ def with_labels(instances: Instances, answers: Sequence[int]) -> Instances:
     """The same with other labels."""
     made = (replace(one, answer=int(k)) for one, k in zip(instances.instances, answers, strict=True))
     return replace(instances, instances=tuple(made))
+
+
+def planned_probes(
+    data: Instances, groups: Groups, *, advance: Advance | None = None, kept: KeptProbes | None = None, **settings: Any
+) -> Probes:
+    """The probes that are planned with these settings, made."""
+    return probes(data, groups, planned(data, groups, **settings), advance=advance, kept=kept)

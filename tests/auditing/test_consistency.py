@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made import planned_probes
 from made_up_audits import audit, probe, questions
 from slow.consistency import alike_chances_of_sets, chances_of_sets, sets_wholly_right
 
@@ -18,7 +19,6 @@ from swag_af.auditing.probes.consistency import (
     set_hits,
 )
 from swag_af.auditing.probes.findings import diagnostics_of
-from swag_af.auditing.probes.probe import probes
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.auditing.verdict import further
 from swag_af.data.instances.grouping import Groups, group
@@ -148,7 +148,7 @@ def test_pairs_with_the_same_options_are_right_by_luck_in_one_of_four(tells: boo
     made = reworded(tells=tells)
     groups = group(made)
     inputs = ("options", "other-context", "shuffled")
-    found = consistency_diagnostics(probes(made, groups, inputs=inputs, models=("tfidf",)).found, made, groups)
+    found = consistency_diagnostics(planned_probes(made, groups, inputs=inputs, models=("tfidf",)).found, made, groups)
     of = {one.subject: one for one in found}
     assert {one.chance for one in of.values()} == {0.25}
     assert {one.status for one in of.values()} == {"found" if tells else "clear"}
@@ -233,7 +233,7 @@ def test_every_probe_but_those_of_random_folds_reports_it_and_the_page_shows_it(
     """Nor do published splits, where they part the sets."""
     made = in_sets(questions(80))
     groups = group(made)
-    found = diagnostics_of(probes(made, groups, models=("tfidf",)).found, made, groups)
+    found = diagnostics_of(planned_probes(made, groups, models=("tfidf",)).found, made, groups)
     names = {one.subject for one in found if one.code == "AF109"}
     assert names == {one.subject for one in found if one.code in ("AF101", "AF103", "AF104", "AF110")}
     whole = audit(made, [probe(made, 0.9)], others=[one for one in found if one.code == "AF109"])

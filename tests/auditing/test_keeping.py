@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from folders import files_of
 from killed import kill_at
-from made import random_choices, random_classes, singles
+from made import planned_probes, random_choices, random_classes, singles
 
 from swag_af.auditing.dataset import Checks, audit, n_done, n_steps
 from swag_af.auditing.options import AuditOptions
 from swag_af.auditing.probes import probe as probes_module
 from swag_af.auditing.probes.keeping import KeptProbes
-from swag_af.auditing.probes.probe import Task, check_models, probes
+from swag_af.auditing.probes.probe import Task, check_models
 from swag_af.cli.auditing import run_audit
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, FormatError, InputError
@@ -54,9 +54,9 @@ def test_probes_come_back_as_they_were(data: Instances, tmp_path: Path, monkeypa
     groups = singles(data)
     kept = KeptProbes(tmp_path / "kept", data, groups)
     settings: dict[str, Any] = {"models": ("tfidf", "fasttext", "ngrams"), "n_folds": 2, "seeds": (0, 3)}
-    first = probes(data, groups, kept=kept, **settings)
+    first = planned_probes(data, groups, kept=kept, **settings)
     computed, calls = made_of(monkeypatch), list[int]()
-    again = probes(data, groups, kept=kept, advance=lambda n, **_: calls.append(n), **settings)
+    again = planned_probes(data, groups, kept=kept, advance=lambda n, **_: calls.append(n), **settings)
     assert len(first.found) > 6
     assert not {task.model for task in computed} & {one.model for one in first.found}, "but what could not be made"
     assert len(calls) == len(computed)
@@ -79,7 +79,7 @@ def test_nothing_is_taken_from_other_data_or_settings(tmp_path: Path, monkeypatc
     def n_made(data: Instances, groups: Groups, model: Any = "tfidf", **settings: Any) -> int:
         before = len(computed)
         kept = KeptProbes(tmp_path, data, groups)
-        probes(data, groups, inputs=("options",), models=(model,), kept=kept, **{"n_folds": 2} | settings)
+        planned_probes(data, groups, inputs=("options",), models=(model,), kept=kept, **{"n_folds": 2} | settings)
         return len(computed) - before
 
     assert n_made(data, singles(data)) == 1
@@ -233,16 +233,16 @@ def test_a_damaged_probe_is_named_with_what_to_do(tmp_path: Path) -> None:
     data = random_choices(20, seed=1)
     kept = KeptProbes(tmp_path, data, singles(data))
     settings: dict[str, Any] = {"inputs": ("options",), "models": ("tfidf",), "n_folds": 2}
-    probes(data, singles(data), kept=kept, **settings)
+    planned_probes(data, singles(data), kept=kept, **settings)
     (path,) = tmp_path.iterdir()
     for content in (b"PK\x03\x04 and no more", b""):
         path.write_bytes(content)
         with pytest.raises(FormatError, match=f"Remove {tmp_path}, and run the command again"):
-            probes(data, singles(data), kept=kept, **settings)
+            planned_probes(data, singles(data), kept=kept, **settings)
     with path.open("wb") as file:
         np.savez(file, rows=np.arange(3))
     with pytest.raises(FormatError, match="not a probe"):
-        probes(data, singles(data), kept=kept, **settings)
+        planned_probes(data, singles(data), kept=kept, **settings)
 
 
 def test_without_a_folder_to_write_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from auditing.made import rare_classes
+from auditing.made import planned_probes, rare_classes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
@@ -27,7 +27,7 @@ from swag_af.auditing.probes.bridge import FilterScorer, scorer_of
 from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.probes.folds import deal_folds, parted, sort
 from swag_af.auditing.probes.inputs import Source, find_input, input_names, other_rows, read
-from swag_af.auditing.probes.probe import check_models, model_name, planned, probe, probes
+from swag_af.auditing.probes.probe import check_models, model_name, planned, probe
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import ContractError, InputError
@@ -253,7 +253,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_other_folds(instances: I
     one, again, other = (
         [
             (p.name, p.hits.tobytes(), p.probabilities.tobytes())
-            for p in probes(instances, groups, n_folds=2, seeds=[seed]).found
+            for p in planned_probes(instances, groups, n_folds=2, seeds=[seed]).found
         ]
         for seed in (0, 0, 1)
     )
@@ -263,7 +263,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_other_folds(instances: I
 
 def test_all_together_are_what_each_is_alone() -> None:
     instances = make_choices(24)
-    together = probes(instances, group(instances)).found
+    together = planned_probes(instances, group(instances)).found
     names = [p.name for p in together]
     assert len(set(names)) == len(names) == 9
     for one in together:
@@ -390,7 +390,7 @@ def test_an_input_that_the_texts_have_not_is_named() -> None:
     with pytest.raises(InputError, match="input 'premise': these choices have none"):
         probe(make_choices(8), "premise")
     with pytest.raises(InputError, match="input 'nonsense'"):
-        probes(make_choices(8), group(make_choices(8)), inputs=["options", "nonsense"])
+        planned_probes(make_choices(8), group(make_choices(8)), inputs=["options", "nonsense"])
 
 
 def test_what_each_input_reads() -> None:
@@ -428,7 +428,7 @@ def test_other_rows_are_of_other_groups_and_none_twice(names: list[int], seed: i
 def test_one_group_of_all_is_refused_in_a_line() -> None:
     instances = make_choices(6)
     with pytest.raises(InputError, match="all instances are of one group"):
-        probes(instances, Groups(np.zeros(6, np.int64), "one"))
+        planned_probes(instances, Groups(np.zeros(6, np.int64), "one"))
 
 
 def test_groups_fewer_than_folds_make_as_many_folds() -> None:
@@ -547,12 +547,12 @@ def test_a_mistake_in_a_model_of_the_users_ends_the_audit(name: str, said: str) 
     with pytest.raises(ContractError, match=said):
         probe(make_choices(20), "options", made)
     with pytest.raises(ContractError, match=said):
-        probes(make_choices(20), group(make_choices(20)), models=[f"test_probes:{name}"], inputs=["options"])
+        planned_probes(make_choices(20), group(make_choices(20)), models=[f"test_probes:{name}"], inputs=["options"])
 
 
 def test_an_unknown_model_is_an_error_with_near_matches() -> None:
     with pytest.raises(InputError, match=r"no filter 'ngram'\. Did you mean ngrams.* There are tfidf, fasttext, mlp"):
-        probes(make_choices(8), group(make_choices(8)), models=["ngram"])
+        planned_probes(make_choices(8), group(make_choices(8)), models=["ngram"])
 
 
 @pytest.mark.parametrize(
@@ -563,7 +563,7 @@ def test_an_unknown_model_is_an_error_with_near_matches() -> None:
     ],
 )
 def test_a_model_that_cannot_be_used_is_left_out_with_a_note(instances: Instances, model: str, said: str) -> None:
-    made = probes(instances, group(instances), models=["tfidf", model])
+    made = planned_probes(instances, group(instances), models=["tfidf", model])
     assert {one.model for one in made.found} == {"tfidf"}
     assert made.left_out[0].startswith(said)
     assert len(made.left_out) == 1
@@ -584,7 +584,7 @@ def test_models_that_no_probe_can_use_are_told_together(tmp_path: Path) -> None:
 
 def test_without_its_package_fasttext_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fasttext", None)
-    made = probes(make_choices(12), group(make_choices(12)))
+    made = planned_probes(make_choices(12), group(make_choices(12)))
     assert "fasttext" not in {one.model for one in made.found}
     assert install("fasttext") in made.left_out[0]
 
@@ -603,7 +603,7 @@ def test_filters_of_two_texts_are_planned_where_there_are_two() -> None:
 
 def test_progress_tells_each_probe_that_was_planned() -> None:
     instances, told = make_choices(20), []
-    probes(instances, group(instances), advance=lambda n, note: told.append((n, note)))
+    planned_probes(instances, group(instances), advance=lambda n, note: told.append((n, note)))
     assert len(told) == len(planned(instances, group(instances)))
     assert any(note.startswith("options, tfidf 0.") for _, note in told)
 
@@ -712,7 +712,7 @@ def test_a_filter_reads_questions_with_blank_and_repeated_options() -> None:
 
 def diagnostics(instances: Instances, **more: Any) -> dict[tuple[str, str], Any]:
     groups = group(instances)
-    found = diagnostics_of(probes(instances, groups, **more).found, instances, groups)
+    found = diagnostics_of(planned_probes(instances, groups, **more).found, instances, groups)
     made = {(one.code, one.subject): one for one in found}
     assert len(made) == len(found)
     assert {one.code for one in found} <= set(codes())
@@ -815,7 +815,7 @@ def test_groups_of_one_instance_make_random_folds_the_same() -> None:
 
 def test_several_seeds_are_averaged() -> None:
     instances = make_choices(60)
-    made = probes(instances, group(instances), inputs=["options"], models=["tfidf"], seeds=[0, 1, 2])
+    made = planned_probes(instances, group(instances), inputs=["options"], models=["tfidf"], seeds=[0, 1, 2])
     (one,) = (one for one in diagnostics_of(made.found, instances, group(instances)) if one.code == "AF101")
     accuracies = [p.hits.mean() for p in made.found if p.folds == "group"]
     assert len(accuracies) == 3
@@ -888,7 +888,7 @@ def test_a_model_of_classes_that_knows_nothing_is_not_below_chance() -> None:
 def of_hypotheses(instances: Instances, model: str) -> Diagnostic:
     """What the model finds in the hypotheses alone."""
     groups = group(instances)
-    made = probes(instances, groups, inputs=["hypothesis"], models=[model])
+    made = planned_probes(instances, groups, inputs=["hypothesis"], models=[model])
     return next(one for one in diagnostics_of(made.found, instances, groups) if one.code == "AF105")
 
 
@@ -907,7 +907,9 @@ def test_a_published_split_of_unequal_classes_is_asked_with_each_weighed_equally
     made = rare_classes(800, seed=2, edit=" indeed")
     rows = tuple(replace(one, split="train" if i % 2 else "test") for i, one in enumerate(made.instances))
     instances, alone = replace(made, instances=rows), Groups(np.arange(800), "each alone")
-    found = diagnostics_of(probes(instances, alone, inputs=["hypothesis"], models=["tfidf"]).found, instances, alone)
+    found = diagnostics_of(
+        planned_probes(instances, alone, inputs=["hypothesis"], models=["tfidf"]).found, instances, alone
+    )
     split = next(one for one in found if one.code == "AF108")
     assert split.balanced is not None
     assert (split.status, split.balanced.status) == ("found", "found")
@@ -948,7 +950,7 @@ def test_where_labels_are_balanced_within_groups_random_folds_say_so() -> None:
     ]
     made = Instances(tuple(rows), "classes", ("yes", "no", "maybe"))
     groups = group(made)
-    found = diagnostics_of(probes(made, groups, inputs=("premise",), models=("tfidf",)).found, made, groups)
+    found = diagnostics_of(planned_probes(made, groups, inputs=("premise",), models=("tfidf",)).found, made, groups)
     (folds,) = [one for one in found if one.code == "AF107"]
     assert folds.value < -0.1
     assert folds.status == "found"
@@ -966,7 +968,7 @@ def test_two_models_of_one_name_are_not_averaged() -> None:
     instances = make_choices()
     models = [make_filter("ngrams[longest=1]"), make_filter("ngrams[longest=3]")]
     with pytest.raises(InputError, match="two are called ngrams"):
-        probes(instances, group(instances), models=models)
+        planned_probes(instances, group(instances), models=models)
 
 
 def test_a_model_that_reads_the_ending_alone_has_no_second_sentence() -> None:

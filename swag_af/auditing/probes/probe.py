@@ -163,7 +163,7 @@ def planned(
     n_folds: int = 5,
     seeds: Iterable[int] = (0,),
 ) -> tuple[Task, ...]:
-    """The probes that `probes` makes of such arguments, in its order.
+    """The probes that these models and inputs call for, for `probes` to make.
 
     Every model reads every one of `inputs`; when they are not given, tf-idf all that apply, filters of two texts those
     that have two, and other models those of `MAIN`. Tf-idf is fitted on random folds too where groups have several
@@ -188,27 +188,24 @@ def planned(
 def probes(
     instances: Instances,
     groups: Groups,
+    tasks: Sequence[Task],
     *,
-    inputs: Sequence[str] | None = None,
-    models: Sequence[AnyModel] = DEFAULT_MODELS,
-    n_folds: int = 5,
-    seeds: Iterable[int] = (0,),
     advance: Advance | None = None,
     workers: Workers[Data] | None = None,
     kept: KeptProbes | None = None,
 ) -> Probes:
-    """All probes that are `planned`, each as `probe` makes it.
+    """The probes of all `tasks`, as `planned` gives them, each as `probe` makes it.
 
     A model that cannot be used here is left out with a note; an unknown name of an input or model raises InputError, as
     does a set that is all of one group. `advance` is called for each probe, whether it was made or left out. `workers`
     read instances and groups again and fit side by side; the probes are the same. Those that are among `kept` are taken
     from there, without a call of `advance`, and others are put there as soon as they are made.
     """
-    tasks = planned(instances, groups, inputs=inputs, models=models, n_folds=n_folds, seeds=seeds)
     for task in tasks:
         find_input(task.input, instances.texts)
         _check_name(task.model)
-    deal_folds(groups.numbers, n_folds, rng=np.random.default_rng(0))
+    for n_folds in {task.n_folds for task in tasks}:
+        deal_folds(groups.numbers, n_folds, rng=np.random.default_rng(0))
     made = _taken_or_made(tasks, instances, groups, advance, workers, kept)
     not_made = tuple((task, one) for task, one in zip(tasks, made, strict=True) if isinstance(one, str))
     return Probes(tuple(one for one in made if isinstance(one, Probe)), not_made)
