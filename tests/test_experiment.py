@@ -1027,6 +1027,17 @@ def test_the_document_of_a_size_is_what_its_results_give(size: str) -> None:
     assert part_of(text) == document(read_results(folder / RESULTS), ".")
 
 
+@pytest.mark.parametrize(("page", "size"), [("small", "small"), ("one-commit", "full")])
+def test_the_figures_of_a_page_are_those_of_the_record_beside_it(page: str, size: str, tmp_path: Path) -> None:
+    """All but what the captions and the commands say: hits, names and groups of contexts give every interval again."""
+    folder = DOCS / command.KEPT / page
+    shutil.copytree(folder / RECORD, tmp_path / RECORD)
+    made = shown(collect(Setting(SIZES[size], tmp_path, tmp_path, tmp_path / "encoder")))
+    kept = read_results(folder / RESULTS)
+    others = {"commands", "contexts"}
+    assert json.loads(as_lines(made)) | dict.fromkeys(others) == kept | dict.fromkeys(others)
+
+
 def test_a_size_of_its_own_is_written_beside_its_introduction(tiny: Setting, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no place for the tables"):
         command.write_docs(tiny, tmp_path)
