@@ -78,19 +78,19 @@ _STYLES = r"(?:\x1b\[[0-9;]*m)*"
 _BLANK = r"(?: |\x1b\[[0-9;]*m)*"
 _EDGE = r"(?P<edge>[│|]?)"
 """Of a box; there is none where boxes are of spaces."""
-_ON_ONE_LINE = re.compile(rf"\(default:(?P<style>{_STYLES}) \)")
+_ON_ONE_LINE = re.compile(rf"\(default:(?P<style>{_STYLES}) (?P<none>(?:None)?)\)")
 _ON_TWO = re.compile(
-    rf"\(default:(?P<end>{_STYLES}) ?(?P<room>{_BLANK}{_EDGE}{_STYLES}\n{_STYLES}(?P=edge){_BLANK})\)"
-    rf"(?P<rest>{_BLANK}(?P=edge))"
+    rf"\(default:(?P<end>{_STYLES}) ?(?P<room>{_BLANK}{_EDGE}{_STYLES})\n"
+    rf"{_STYLES}(?P=edge){_BLANK}(?:None)?\){_BLANK}(?P=edge){_STYLES}"
 )
 
 
 def plain(text: str) -> str:
     """tyro's help as people would write it, boxes kept: `--out PATH` for `--out {None}|PATH`, and `(optional)` where
-    the default is nothing."""
+    the default is nothing, or None."""
     text = re.sub(r"\{None\}\|([^\s\x1b]+)", _padded, text)
-    text = _ON_TWO.sub(r"(optional)\g<end>\g<room> \g<rest>", text)
-    return _ON_ONE_LINE.sub(r"(optional)\g<style> ", text)
+    text = _ON_TWO.sub(r"(optional)\g<end>\g<room>", text)
+    return _ON_ONE_LINE.sub(lambda found: f"(optional){found['style']} {' ' * len(found['none'])}", text)
 
 
 def _padded(found: re.Match[str]) -> str:
