@@ -50,6 +50,16 @@ class Balanced:
 
 
 @dataclass(frozen=True, slots=True)
+class Avoiding:
+    """How often the option is right that a model finds least likely: what somebody gets who avoids what it prefers."""
+
+    value: float
+    low: float
+    high: float
+    """The 95 % interval."""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """What a check found."""
 
@@ -81,6 +91,8 @@ class Diagnostic:
     balanced: Balanced | None = None
     """Where classes are unequal: the same with each class weighed equally. The status is that of the two figures that
     says more."""
+    avoiding: Avoiding | None = None
+    """Of a probe that chooses and is surely below chance: what avoiding its choice gets."""
 
     @property
     def stands_on_balanced(self) -> bool:

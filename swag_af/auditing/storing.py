@@ -271,8 +271,9 @@ def _writable_diagnostic(one: Diagnostic) -> Diagnostic:
 
 
 def _diagnostic_line(one: Diagnostic) -> dict[str, Any]:
-    """The line of a diagnostic; one without balanced figures has no field for them."""
-    return {name: value for name, value in asdict(one).items() if name != "balanced" or value is not None}
+    """The line of a diagnostic; where it has no balanced figures, or none of avoiding, there is no field for them."""
+    optional = ("balanced", "avoiding")
+    return {name: value for name, value in asdict(one).items() if name not in optional or value is not None}
 
 
 def _writable(text: str) -> str:

@@ -1,7 +1,7 @@
 """An audit in sentences and rows: the verdict, what else was found, a table of checks; for terminal and page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from swag_af.auditing.balance import equally
 from swag_af.auditing.codes.code import FAMILIES, codes
@@ -67,7 +67,7 @@ def verdict(audit: Audit | SavedAudit) -> str:
     weighed = f"{EQUALLY}," if best.tells_balanced else ""
     value = f"{figure(best.value, best.unit)} of the {things} (95 % interval {between(best)}){weighed}"
     said = f"{value} are {done} rightly {by}."
-    split = _of_split(saved, best)
+    split = f"{_of_split(saved, best)}{_of_avoiding(saved, best)}"
     if best.status != "found" or best.chance is None or best.value <= best.chance:
         where = " on folds of whole groups" if split else ""
         guessing = f"guessing{where}, which gets {_chance(best)}"
@@ -91,6 +91,24 @@ def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
     return (
         f" But the published splits share what tells: {figure(surest.value, surest.unit)} of {scored} (95 % interval "
         f"{between(surest)}){weighed} are {DONE[saved.about.of][1]} rightly {how(surest)}, by {by} fitted on {fitted}."
+    )
+
+
+def _of_avoiding(saved: SavedAudit, best: Diagnostic) -> str:
+    """What gets whoever avoids what a probe prefers, on folds or by a published split, where that is surely more than
+    the best does; empty elsewhere."""
+    below = [one for one in found(saved, "partial") if one.avoiding and _reads(one) in _READS_PART]
+    turned = [replace(one, **asdict(one.avoiding)) for one in below if one.avoiding]
+    surest = max(turned, key=_least_gain, default=None)
+    if surest is None or not _is_surely_more(surest, best):
+        return ""
+    name, _, where = surest.subject.rpartition(", ") if surest.code == SPLIT else (surest.subject, "", "")
+    fitted, _, scored = where.partition(" to ")
+    by = f"{_by(replace(surest, subject=name))}{f' fitted on {fitted}' if fitted else ''}"
+    return (
+        f" But gold can be found by avoiding what a probe prefers: the option that {by} finds least likely "
+        f"{how(surest)}, is right in {figure(surest.value, surest.unit)}{f' of {scored}' if scored else ''} (95 % "
+        f"interval {between(surest)})."
     )
 
 

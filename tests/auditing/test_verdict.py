@@ -6,9 +6,9 @@ import pytest
 from made_up_audits import audit, integrity, probe, questions, word
 
 from swag_af.auditing.diagnostics import Balanced, Diagnostic
-from swag_af.auditing.outcome import Audit
+from swag_af.auditing.outcome import Audit, Probe
 from swag_af.auditing.probes.findings import diagnostics_of
-from swag_af.auditing.ranking import hits
+from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.auditing.storing import saved_form
 from swag_af.auditing.verdict import between, diagnostic_rows, figure, further, headline, plain_words, verdict
 from swag_af.data.instances.instances import Instance, Instances
@@ -69,6 +69,36 @@ def test_what_published_splits_give_is_said_where_it_is_surely_more() -> None:
     assert said.endswith("without the question, by a linear model over words fitted on train.")
     for other in (replace(by_split, hits=probe(DATA, 0.3).hits), replace(by_split, input="full")):
         assert "published" not in verdict(audit(DATA, [probe(DATA, 0.29), other]))
+
+
+def turned(one: Probe) -> Probe:
+    """The probe that likes least what this one likes best."""
+    scores = -one.scores
+    return replace(one, scores=scores, hits=hits(scores, DATA), probabilities=gold_probabilities(scores, DATA))
+
+
+def audited(*probes: Probe) -> Audit:
+    """The audit of probes with the diagnostics that an audit makes of them."""
+    made = audit(DATA, probes)
+    return replace(made, diagnostics=tuple(diagnostics_of(probes, DATA, made.groups)))
+
+
+def test_what_avoiding_gets_is_said_where_it_is_surely_more() -> None:
+    """A release that a classifier of its training split solves to 59.8 % by avoiding what it prefers, was told to be
+    answered no better than by guessing."""
+    below = replace(turned(probe(DATA, 0.6)), folds="split", fitted_on="train", scored_on="test")
+    made = audited(probe(DATA, 0.26), below)
+    said = verdict(made)
+    assert said.startswith("No probe surely answers these questions better than guessing")
+    assert "the option that a linear model over words fitted on train finds least likely from the options" in said
+    assert "without the question, is right in 60.0 % of test (95 % interval 5" in said
+    (kept,) = (one for one in made.diagnostics if one.code == "AF108")
+    assert kept.avoiding is not None
+    assert kept.avoiding.value == pytest.approx(hits(-below.scores, DATA).mean())
+    on_folds = verdict(audited(turned(probe(DATA, 0.6))))
+    assert "finds least likely from the options alone, without the question, is right in 60.0 % (95 %" in on_folds
+    for others in ([probe(DATA, 0.8), below], [probe(DATA, 0.26), replace(below, input="full")], [probe(DATA, 0.26)]):
+        assert "avoiding" not in verdict(audited(*others))
 
 
 @pytest.mark.parametrize(

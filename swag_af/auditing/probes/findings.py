@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from swag_af.auditing.balance import class_weights, said_of, weighed, without_shares
-from swag_af.auditing.diagnostics import Balanced, Diagnostic, Example, LeftOut, Status, of_accuracy
+from swag_af.auditing.diagnostics import Avoiding, Balanced, Diagnostic, Example, LeftOut, Status, of_accuracy
 from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.integrity.recycled import note_on_probes
 from swag_af.auditing.outcome import Probe, chance_of, over_seeds, probe_name
@@ -96,11 +96,14 @@ def _of_probe(one: Probe, seeds: Sequence[Probe], instances: Instances, groups: 
     status, verdict = _verdict(one.input, side, known.said)
     figures = [_sentence(one, found, known.said), *([said_of(balanced)] if balanced else [])]
     said = " ".join([*figures, verdict])
+    avoiding = None
     if side < 0 and instances.kind == "choices":
-        said += f" {_least_liked(one, instances, numbers, times)}"
+        avoiding = Avoiding(*rounded_mean(hits(-one.scores, instances.take(one.rows)), numbers, times=times))
+        ends = f"{in_percent(avoiding.low)} to {in_percent(avoiding.high)}"
+        said += f" The option that it finds least likely is right in {in_percent(avoiding.value)} ({ends})."
     examined = shown if is_balanced else one
     made = examples(examined, instances, below=side < 0)
-    return replace(found, status=status, said=said, examples=made, balanced=balanced)
+    return replace(found, status=status, said=said, examples=made, balanced=balanced, avoiding=avoiding)
 
 
 def _balanced(
@@ -147,13 +150,6 @@ def _sentence(one: Probe, found: Diagnostic, said: str) -> str:
         f"{model_label(one.model)}, reading {said}, is right in {in_percent(found.value)} of the instances{where} "
         f"({low} to {high}; chance {chance})."
     )
-
-
-def _least_liked(one: Probe, instances: Instances, groups: np.ndarray, times: float) -> str:
-    """How far the option gets that a model finds least likely: what somebody who learns to avoid it can do."""
-    value, low, high = rounded_mean(hits(-one.scores, instances.take(one.rows)), groups, times=times)
-    ends = f"{in_percent(low)} to {in_percent(high)}"
-    return f"The option that it finds least likely is right in {in_percent(value)} ({ends})."
 
 
 def _verdict(input: str, side: int, said: str) -> tuple[Status, str]:
