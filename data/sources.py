@@ -148,13 +148,16 @@ def _count_lines(path: Path) -> int:
 
 
 def _open_jsonl(path: Path) -> Source:
-    _, first = next(read_jsonl(path), (0, {}))
+    """Its columns are those of any line, as they are of any element of a list."""
+    n_rows, columns = 0, dict[str, None]()
+    for n_rows, (_, row) in enumerate(read_jsonl(path), start=1):
+        columns |= dict.fromkeys(row)
 
     def read(_: Sequence[str]) -> Records:
         for number, record in read_jsonl(path):
             yield f"line {number}", record
 
-    return Source(path, "jsonl", tuple(first), _count_lines(path), read)
+    return Source(path, "jsonl", tuple(columns), n_rows, read)
 
 
 def _open_json(path: Path) -> Source:

@@ -178,6 +178,16 @@ def test_every_format_gives_the_same_pool(tmp_path: Path, write: Callable[[Path]
     assert made.manifest["dropped_negatives"] == {"blank": 0, "equal_to_gold": 1, "repeated": 1, "flagged": 0}
 
 
+@pytest.mark.parametrize("name", ["mine.json", "mine.jsonl"])
+def test_a_column_that_the_first_row_lacks_is_read(name: str, tmp_path: Path) -> None:
+    """Of lines, those of the first alone were known: rows of one video were parted, without a word."""
+    rows = [{**ROWS[0], "sent1": f"Cook {i} waits."} | ({"video_id": f"v{i % 2}"} if i else {}) for i in range(9)]
+    path = tmp_path / name
+    path.write_text(json.dumps(rows) if name.endswith("json") else "".join(f"{json.dumps(row)}\n" for row in rows))
+    made = pool(PoolOptions(sources=(path,), out=tmp_path / "pool", tagger="none"))
+    assert [context.video for context in made.contexts] == ["row-0", *(f"v{i % 2}" for i in range(1, 9))]
+
+
 def test_what_datasets_saves_loads(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     datasets.Dataset.from_list(ROWS).save_to_disk(tmp_path / "saved")
