@@ -125,8 +125,9 @@ class MatchOptions(Options):
     """Make multiple-choice questions: right answers become wrong answers of other questions.
 
     Adversarial Matching (Zellers et al. 2019b, VCR): a maximum-weight matching between relevance to the query and
-    difference from its right answer. Every answer is right once and wrong as often as there are distractors, so answers
-    alone should reveal little; audit the result to check. No generator, no GPU and no people are needed.
+    difference from its right answer. Every answer is right once and wrong as often as there are distractors, so one by
+    itself reveals nothing; the options of a question together may, so audit the result. No generator, no GPU and no
+    people are needed.
 
     Reads rows of query and response (JSONL, CSV, Parquet, saved datasets), contexts of `swag-af contexts`, VCR and
     VCR-CS, and any multiple-choice questions, whose wrong answers are replaced. Writes a folder with the questions, a
