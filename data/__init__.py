@@ -2,6 +2,7 @@
 
 Reading order (each file or folder imports only those named before it):
 
+    terminal    control characters of texts from data, made visible
     errors      what a user can fix, in one line, and what the options of all verbs check
     extras      the command that installs what a feature needs
     brief       what a notebook shows of results: shapes and numbers, not a million rows
@@ -16,7 +17,6 @@ Reading order (each file or folder imports only those named before it):
     manifests   what folders of ours say of themselves: manifests, hashes
     own_code    classes and functions of others: what tells them, their edits and their arguments apart
     contracts   classes of others: what the checkers of contracts share
-    terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
     watching    something done again and again beside other work
     locks       work that only one process may do at a time, on whatever machine

@@ -14,6 +14,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from swag_af.data.terminal import is_utf8
+
 MOST_TOLD = 60
 """How many characters of a cell a message repeats."""
 
@@ -96,6 +98,12 @@ class Options:
             (True, f"{flags[name]} {told(value)}: the path of a file or a folder is due")
             for name, value in given.items()
             if not _is_of_paths(value, kinds[name])
+        )
+        check_faults(
+            (True, f"{flags[name]} {told(str(path))}: this name is not UTF-8; rename the file or folder")
+            for name, value in given.items()
+            for path in (value if isinstance(value, tuple) else (value,))
+            if isinstance(path, Path) and not is_utf8(str(path))
         )
         check_faults(
             (True, f"{name}: a {type(value).__name__}, where {kinds[name].__name__} is due")

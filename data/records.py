@@ -364,7 +364,7 @@ def parse_record(
         raise error(f"{where}: {_field(place)}{_plain(fault)}. {advice}") from None
     except (OverflowError, RecursionError, ValueError) as found_wrong:  # a number that fits no float, a wrong option
         raise error(f"{where}: {found_wrong}. {advice}") from None
-    if bad := _strange_number(found):
+    if bad := strange_number(found):
         raise error(f"{where}: {bad}. {advice}")
     return found
 
@@ -387,13 +387,13 @@ def _plain(fault: str) -> str:
     return (fault[:1].lower() + fault[1:]).replace("`", "")
 
 
-def _strange_number(value: Any, at: str = "") -> str:
-    """The first number that is infinite, NaN or beyond 64 bits, in words; empty if there is none."""
+def strange_number(value: Any, at: str = "") -> str:
+    """The first number that is infinite, NaN or beyond 64 bits, in words; empty if there is none. `at` is its place."""
     if isinstance(value, float):
         return "" if isfinite(value) else f"{at or 'value'}: {value} is not a finite number"
     if isinstance(value, int):
         return "" if -LARGEST <= value <= LARGEST else f"{at or 'value'}: a whole number beyond 64 bits"
-    return next(filter(None, (_strange_number(inner, name) for name, inner in _inner(value, at))), "")
+    return next(filter(None, (strange_number(inner, name) for name, inner in _inner(value, at))), "")
 
 
 def _inner(value: Any, at: str) -> Iterable[tuple[str, Any]]:

@@ -78,12 +78,11 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A temporary path beside `path` (file or folder) that takes its place when the block ends well; a `private` file
     is there, for its owner alone, before anything is in it.
 
-    An existing folder is moved aside first and deleted last, or moved back when the new one cannot be put in place; by
-    `check_output` or `check_there` where the process is killed in between.
+    Where `path` is a link, what it names is replaced. An existing folder is moved aside first and deleted last, or
+    moved back when the new one cannot be put in place; by `check_output` or `check_there` where the process is killed
+    in between.
     """
-    path = Path(os.path.abspath(path))
-    if path.is_symlink() and path.is_dir():
-        path = path.resolve()  # the folder gives way to another on its own disk, and the link stays
+    path = _followed(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _temporary(path)
     old = path.with_name(f".{path.name}.{HOST}.{os.getpid()}.old.tmp")
@@ -111,6 +110,12 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     changed(path)
 
 
+def _followed(path: Path) -> Path:
+    """`path`, absolute; of a link what it names, which gives way to another on its own disk, and the link stays."""
+    path = Path(os.path.abspath(path))
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
 @contextmanager
 def replacing_all(*paths: Path) -> Iterator[list[Path]]:
     """Temporary paths for files that belong together, none of which is replaced before the block has written them all.
@@ -119,7 +124,7 @@ def replacing_all(*paths: Path) -> Iterator[list[Path]]:
     all files are complete. The block writes its temporary file last, too. A run that is stopped between the renames, by
     a kill or by an error, leaves this file, by which `check_outputs` knows the set as unfinished.
     """
-    paths = tuple(Path(os.path.abspath(path)) for path in paths)
+    paths = tuple(map(_followed, paths))
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
     temporaries = [_temporary(path) for path in paths]
@@ -255,7 +260,7 @@ def check_output(path: Path, *, force: bool = False, folder: bool = False, flag:
 
     What killed runs left of it is cleared away first (`remove_leftovers_of`).
     """
-    remove_leftovers_of(Path(os.path.abspath(path)))
+    remove_leftovers_of(_followed(path))
     if path.is_symlink() and not path.exists():
         raise InputError(f"{path}: a link to what is not there. Make what it names, or remove the link.")
     if path.exists() and path.is_dir() != folder:
@@ -263,7 +268,7 @@ def check_output(path: Path, *, force: bool = False, folder: bool = False, flag:
         raise InputError(f"{path}: this is a {found}, and a {planned} is to be written. Choose another {flag}.")
     if path.exists() and not force:
         raise InputError(f"{path}: already exists. Choose another {flag}, or replace it with --force.")
-    above = next(parent for parent in path.absolute().parents if parent.exists())
+    above = next(parent for parent in _followed(path).parents if parent.exists())
     if not above.is_dir():
         raise InputError(f"{path}: {above} is a file, not a folder. Choose another {flag}.")
     where = path if path.is_dir() else above
@@ -280,9 +285,9 @@ def check_outputs(*paths: Path, force: bool = False) -> None:
     process that has ended is, or one that an earlier call in this process left. Files without either are somebody
     else's.
     """
-    commit = Path(os.path.abspath(paths[-1]))
+    commit = _followed(paths[-1])
     left = {int(found["process"]) for _, found in _temporaries(commit.parent, re.escape(commit.name))}
     if not commit.exists() and any(process == os.getpid() or not _is_alive(process) for process in left):
         return
-    for path in (*reversed(paths[:-1]), commit):
+    for path in (*reversed(paths[:-1]), paths[-1]):
         check_output(path, force=force)

@@ -130,10 +130,12 @@ def _guess_format(path: Path) -> str:
 def _is_one_object(path: Path) -> bool:
     """Whether a file is one object over several lines, or one that holds its rows under `data`, or by columns."""
     lines = list(islice((line for _, line in read_lines(path) if line.strip()), 2))
+    first = lines[0].rstrip()
     try:
-        content = json.loads(lines[0])
-    except (ValueError, RecursionError):
-        return len(lines) > 1 and not lines[1].startswith("{")
+        content = json.loads(first)
+    except (ValueError, RecursionError) as error:
+        is_open = first.endswith(("{", "[", ",", ":")) and not str(error).startswith("Extra data")
+        return len(lines) > 1 and (is_open or not lines[1].startswith("{"))
     rows = content.get("data")
     holds_rows = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
     return len(lines) == 1 and (holds_rows or rows_by_columns(content) is not None)

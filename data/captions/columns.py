@@ -172,9 +172,9 @@ def _seconds_of(
     try:
         start, end = (None if value in (None, "") else seconds(value) for value in given)
     except (TypeError, ValueError):
+        there = " or ".join(names[part] for part in ("start", "end") if part in names)
         raise InputError(
-            f"{source.path}: {where} has a {names['start']} or {names['end']} that is no time. Give seconds, or "
-            "hours:minutes:seconds."
+            f"{source.path}: {where} has a {there} that is no time. Give seconds, or hours:minutes:seconds."
         ) from None
     return None if start is None else (start, end)
 

@@ -19,7 +19,7 @@ from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl, w
 from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.manifests import FORMAT, check_manifest, sha256_file
 from swag_af.data.progress import note
-from swag_af.data.records import PairCounts, check_record, parse_record
+from swag_af.data.records import PairCounts, check_record, parse_record, strange_number
 from swag_af.data.replacing import replacing_all
 from swag_af.data.splits import (
     FEW_TOGETHER,
@@ -243,6 +243,8 @@ def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:
             values[name] = str(values[name])
         if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
             raise InputError(f"{path}: line {number} has {said}. Write {name} as one.")
+    if bad := strange_number(values.get("media"), "media"):
+        raise InputError(f"{path}: line {number} has {bad}. Write null where there is none, or a text.")
     if not 0 <= values.get("fold", 0) < MOST_FOLDS:
         raise InputError(
             f"{path}: line {number} has fold {str(values['fold'])[:20]}. Number folds from 0, below {MOST_FOLDS:,}."

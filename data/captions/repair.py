@@ -25,8 +25,8 @@ order."""
 
 def mend(text: str) -> str:
     """`text` with entities as characters, without invisible ones, wrong decodings undone, and blanks normalised."""
-    if "&" in text:
-        text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
+    while (plain := _ENTITY.sub(lambda found: html.unescape(found[0]), text)) != text:  # some are escaped twice
+        text = plain
     if not text.isascii():
         import ftfy
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain, islice, takewhile
-from math import isfinite
 from typing import Any
 
 from swag_af.data.cells.labels import (
@@ -46,6 +45,7 @@ from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.pool.options import Columns
 from swag_af.data.pool.rows import NO_FOLD
 from swag_af.data.progress import note
+from swag_af.data.records import strange_number
 from swag_af.data.sources import Record, Records, Source
 
 
@@ -399,22 +399,14 @@ def names_of_rows(columns: Columns) -> tuple[str, ...]:
 
 def _media(record: Record, names: str) -> dict[str, Any]:
     """What the columns `names` show, as it stands, JSON in a text being read; nothing of empty cells, and of columns
-    that a row lacks. RowError for a number that is infinite or none."""
+    that a row lacks. RowError for a number that is infinite, none or beyond 64 bits."""
     given = tuple(record)
     cells = {name: record[name] for part in names.split(",") for name in listed(part.strip(), given)}
     media = {name: _unpacked(cell) for name, cell in cells.items() if cell is not None and cell != ""}
     for name, value in media.items():
-        if _has_no_number(value):
-            raise RowError(f"has a number under {name} that is infinite or none. Write null where there is none")
+        if bad := strange_number(value, name):
+            raise RowError(f"has media that cannot be kept ({bad}). Write null where there is none, or a text")
     return media
-
-
-def _has_no_number(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_has_no_number, value.values()))
-    if isinstance(value, list | tuple):
-        return any(map(_has_no_number, value))
-    return isinstance(value, float) and not isfinite(value)
 
 
 def _unpacked(cell: Any) -> Any:

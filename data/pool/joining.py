@@ -9,7 +9,7 @@ from typing import Any
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_array
 from swag_af.data.manifests import differences, read_manifest, write_manifest
-from swag_af.data.pool.folder import GUARD_TABLES, read_shard_entry, shard_path
+from swag_af.data.pool.folder import CONTEXT_TAGS, GUARD_TABLES, read_shard_entry, shard_path
 from swag_af.data.stores.opened import mirror_of
 
 _AWAY = "Take it away, and run the same command again."
@@ -70,7 +70,9 @@ def is_whole(folder: Path, n: int, plan: Mapping[str, Any]) -> bool:
     gone = [number for number in range(n) if not shard_path(folder, number).exists()]
     if not gone:
         return True
-    if manifest["tagger"] != plan["tagger"] or set(GUARD_TABLES) & set(manifest["tables"]):
+    standing = filter(None, (read_shard_entry(folder, number) for number in range(n)))
+    made = next((set(entry["tables"]) for entry in standing), set(manifest["tables"]) - {*GUARD_TABLES, *CONTEXT_TAGS})
+    if manifest["tagger"] != plan["tagger"] or set(manifest["tables"]) != made:
         raise InputError(
             f"{shard_path(folder, gone[0])}: gone, and the pool was tagged or guarded since it was made. Put the "
             "folder back, or make the pool again."

@@ -23,6 +23,7 @@ from swag_af.data.files import plain, read_arrays, read_jsonl, write_jsonl
 from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
+from swag_af.data.records import strange_number
 from swag_af.data.replacing import replacing
 from swag_af.data.text.lengths import LengthHits
 from swag_af.data.text.normalise import normalise
@@ -170,10 +171,13 @@ def _check_media(media: object) -> None:
         raise RowError(f"has {told(media)} as media, where an object of names is due")
     for name, value in media.items():
         try:
-            json.dumps(value, allow_nan=False, default=plain)
+            written = json.dumps(value, allow_nan=False, default=plain)
+            if strange_number(json.loads(written)):
+                raise ValueError
         except (TypeError, ValueError, RecursionError):
             raise RowError(
-                f"has media under {told(name)} that JSON cannot hold. Give paths, texts or finite numbers, or lists"
+                f"has media under {told(name)} that JSON cannot hold. Give paths, texts, finite "
+                "numbers of up to 64 bits, or lists"
             ) from None
 
 

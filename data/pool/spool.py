@@ -48,6 +48,8 @@ class Spool:
         self.n_blocks = 0
         self.n_rows = 0
         self.sizes = Sizes()
+        self.n_text_bytes = 0
+        """Of the candidates whose original spelling is kept."""
         self.lengths = LengthHits()
         """How far length alone finds gold."""
         self._types = dict[str, int]()
@@ -66,6 +68,7 @@ class Spool:
         self.n_blocks += 1
         self.n_rows += len(block)
         self.sizes |= block.sizes
+        self.n_text_bytes += len(block.column("text"))
 
     def known(self, tagger: Tagger | None) -> Known:
         """What the rows make known, one at least; the token types are tagged."""
@@ -97,7 +100,8 @@ def write_shards(folder: Path, spool: Spool, known: Known, finished: Finished) -
     """Every block as one shard or several of bounded size; returns the content of each `shard.json`."""
     sizes = spool.sizes
     row_bytes = sizes.n_candidates * sizes.n_tokens * np.dtype(known.vocabulary.id_dtype).itemsize
-    _check_disk(folder, spool.n_rows * row_bytes, sizes)
+    text_ends_bytes = 8 * spool.n_rows * sizes.n_candidates if sizes.has_texts else 0
+    _check_disk(folder, spool.n_rows * row_bytes + spool.n_text_bytes + text_ends_bytes, sizes)
     n_rows, first = max(1, _SHARD_BYTES // max(1, row_bytes)), 0
     entries: list[dict[str, Any]] = []
     with progress("pool: writing", spool.n_rows, "rows") as advance:
@@ -115,7 +119,7 @@ def write_shards(folder: Path, spool: Spool, known: Known, finished: Finished) -
 
 
 def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
-    """Raise InputError when the tables will not fit on the disk."""
+    """Raise InputError when tokens and texts, by far the most of most pools, will not fit on the disk."""
     free = shutil.disk_usage(folder).free
     if n_bytes > free:
         raise InputError(

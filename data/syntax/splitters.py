@@ -178,7 +178,7 @@ def _verb_phrases(node: Any, first_leaf: int) -> Iterator[int]:
     if isinstance(node, str):
         return
     label = node.label().split("-")[0].split("=")[0]
-    if label == "VP":
+    if label == "VP" and node.leaves():
         yield first_leaf
     elif label != "NP":
         for child in node:

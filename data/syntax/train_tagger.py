@@ -271,7 +271,7 @@ class _State:
         remove_leftovers_of(folder)
         if (folder / "state.json").exists():
             begun = parse_record(read_json(folder / "state.json"), _Begun, folder / "state.json", self.anew)
-            check_same(begun["plan"], plan, folder, "another --out")
+            check_same(begun["plan"], plan, folder, "--out")
             self.reports = begun["reports"]
 
     @property

@@ -414,11 +414,12 @@ def test_what_is_shown_with_the_text_stays_with_it(tmp_path: Path) -> None:
     lacking = [rows[0], {name: value for name, value in rows[1].items() if name != "image"}, rows[2]]
     again = build_pool(write_rows(tmp_path / "lacking" / "rows.jsonl", lacking), columns=columns)
     assert [context.media for context in again.contexts] == kept
-    (tmp_path / "nan").mkdir()
-    said = refused(
-        write_rows(tmp_path / "nan" / "rows.jsonl", [rows[0] | {"frame": [1.0, float("nan")]}]), columns=columns
-    )
-    assert "line 1 has a number under frame that is infinite or none" in said
+    (tmp_path / "odd").mkdir()
+    for number, fault in ((float("nan"), "nan is not a finite number"), (1 << 64, "a whole number beyond 64 bits")):
+        said = refused(
+            write_rows(tmp_path / "odd" / "rows.jsonl", [rows[0] | {"frame": [1.0, number]}]), columns=columns
+        )
+        assert f"line 1 has media that cannot be kept (frame[1]: {fault})" in said
     (tmp_path / "without").mkdir()
     without = build_pool(write_rows(tmp_path / "without" / "rows.jsonl", rows))
     assert not any(context.media for context in without.contexts)
@@ -1040,6 +1041,13 @@ def test_a_kill_leaves_nothing_that_opens_and_the_same_command_clears_up(many: P
 def test_a_pool_that_does_not_fit_the_disk_is_refused(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spooling.shutil, "disk_usage", lambda _: type("usage", (), {"free": 100}))
     assert "longest ending 3 tokens" in refused(many)
+
+
+def test_the_texts_of_a_pool_must_fit_the_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tokens alone were counted, so that a pool of long words filled the disk."""
+    path = write_rows(tmp_path / "rows.jsonl", [row | {"gold": "Swim" * 1000} for row in ROWS])
+    monkeypatch.setattr(spooling.shutil, "disk_usage", lambda _: type("usage", (), {"free": 4000}))
+    assert "the pool takes" in refused(path)
 
 
 # ------------------------------------------------------------------------------- tagging again

@@ -405,6 +405,8 @@ REFUSED = [
     (MINIMAL | {"id": 7.5}, r"line 2 has an id that is no text\. Write id as one"),
     (MINIMAL | {"id": True}, "line 2 has an id that is no text"),
     (MINIMAL | {"video": None}, "line 2 has a video that is no text"),
+    (MINIMAL | {"media": {"score": float("nan")}}, r"line 2 has media\.score: nan is not a finite number"),
+    (MINIMAL | {"media": {"ids": [1 << 64]}}, r"line 2 has media\.ids\[0\]: a whole number beyond 64 bits"),
 ]
 
 

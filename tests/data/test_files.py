@@ -375,6 +375,40 @@ def test_an_output_that_may_not_be_written_is_refused_before_any_work(
     replacing.check_output(tmp_path / "mine", force=True, folder=True)  # a folder of one's own in another's
 
 
+def test_a_link_to_a_file_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
+    """The link became a file, and what it named stayed old."""
+    disk, links = tmp_path / "disk", tmp_path / "links"
+    links.mkdir()
+    for name in ("a", "b", "commit"):
+        files.write_text(disk / name, "old")
+        (links / name).symlink_to(disk / name)
+    files.write_text(links / "a", "new")
+    with replacing.replacing_all(links / "b", links / "commit") as temporaries:
+        for temporary in temporaries:
+            temporary.write_text("new")
+    assert [(disk / name).read_text() for name in ("a", "b", "commit")] == ["new"] * 3
+    assert all(path.is_symlink() for path in links.iterdir())
+
+
+def test_linked_files_of_a_set_that_a_kill_left_unfinished_may_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    disk, links = tmp_path / "disk", tmp_path / "links"
+    links.mkdir()
+    paths = [links / name for name in ("a", "commit")]
+    for path in paths:
+        files.write_text(disk / path.name, "old")
+        path.symlink_to(disk / path.name)
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt), replacing.replacing_all(*paths) as temporaries:
+        for temporary in temporaries:
+            temporary.write_text("new")
+    replacing.check_outputs(*paths)
+
+
 def test_a_link_to_a_folder_stays_and_its_folder_is_replaced(tmp_path: Path) -> None:
     files.write_text(tmp_path / "disk" / "pool" / "old", "old")
     (tmp_path / "link").symlink_to(tmp_path / "disk" / "pool")

@@ -21,6 +21,7 @@ from swag_af.data.files import read_json
 from swag_af.data.locks import alone
 from swag_af.data.pool import in_context as tagging
 from swag_af.data.pool.folder import finish_pool, write_shard
+from swag_af.data.pool.joining import is_whole
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import tag
@@ -89,6 +90,15 @@ def test_tags_in_context_are_those_of_each_sentence_tagged_by_hand(folder: Path)
             assert not codes[len(ending) :].any()
         codes = made.gather("start_tags", np.array([row]))[0]
         assert codes[: len(start)].tolist() == [CODES[name] for name in tagger.tag([start])[0]]
+
+
+def test_a_shard_that_is_gone_takes_no_tags_with_it(sharded: Path) -> None:
+    """The pool was begun again, as it was before it was tagged, without a word."""
+    plan = {"tagger": CandidatePool.open(sharded).manifest["tagger"]}
+    n = len(tag(TagOptions(sharded, "rules", in_context=True)).manifest["shards"])
+    shutil.rmtree(sharded / "shards" / "00001")
+    with pytest.raises(InputError, match="00001: gone, and the pool was tagged or guarded since"):
+        is_whole(sharded, n, plan)
 
 
 def test_a_word_has_the_tag_of_its_sentence_and_not_of_its_type(tmp_path: Path) -> None:

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from swag_af.data.captions.columns import videos_of_table
 from swag_af.data.captions.options import CaptionColumns, ContextsOptions
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import Columns, PoolOptions
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import pool
 from swag_af.data.sources import open_source
 from swag_af.data.text.wording import text_key
@@ -347,6 +349,28 @@ def test_rows_of_a_pool_are_grouped_by_the_only_column_that_is_called_as_groups_
     assert (f"rows of one {names[0]} stay together" if alone else "video_id, story_id are not read") in said
     parted = pool(PoolOptions((path,), tmp_path / "parted", tagger="none", columns=Columns(video_column="")))
     assert len({context.video for context in parted.contexts}) == 9
+
+
+@pytest.mark.parametrize("first", ['{"data": [\n', '{"version": 1, "data":\n[\n', '{"data": ['])
+def test_one_object_with_a_compact_row_a_line_is_one_object(tmp_path: Path, first: str) -> None:
+    """It was taken for JSON lines whose first is damaged."""
+    (tmp_path / "rows.json").write_text(first + '{"id": 1},\n{"id": 2}]}')
+    assert [row for _, row in open_source(tmp_path / "rows.json").read(())] == [{"id": 1}, {"id": 2}]
+
+
+def test_json_lines_with_commas_between_them_are_refused_as_lines(tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text('{"id": 1},\n{"id": 2},\n')
+    with pytest.raises(InputError, match="line 1 is not valid JSON"):
+        open_source(tmp_path / "rows.json")
+
+
+def test_media_that_no_reader_takes_make_no_pool() -> None:
+    """The pool was made, and could not be read."""
+    contexts = [Context("A dog.", "It", "runs.", media={"ids": [1 << 64]})]
+    with pytest.raises(
+        InputError, match=r"media under 'ids' that JSON cannot hold\. Give paths, texts, finite numbers"
+    ):
+        CandidatePool.from_texts(contexts, [["sits."]], tagger="none")
 
 
 def test_images_in_a_table_are_no_media_and_are_told(tmp_path: Path) -> None:

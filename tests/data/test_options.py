@@ -1,5 +1,6 @@
 """What the options of all verbs have in common."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,14 @@ def test_a_script_may_write_paths_as_texts() -> None:
 def test_one_alone_is_one_of_several_and_no_letters(one: str | Path) -> None:
     assert Some(several=one).several == (Path("a path.csv"),)
     assert Some(words="ngrams", folds=0) == Some(words=("ngrams",), folds=(0,))
+
+
+@pytest.mark.parametrize("name", ["path", "other", "several"])
+def test_a_name_that_is_not_utf8_is_refused_before_any_work(name: str) -> None:
+    """It was refused by the manifest, in a traceback, after all rows were read."""
+    path = os.fsdecode(b"caf\xe9.jsonl")
+    with pytest.raises(InputError, match=rf"^--{name} 'caf\\udce9\.jsonl': this name is not UTF-8; rename the file"):
+        Some(**{name: path})
 
 
 def test_what_is_given_as_meant_stays_the_same_object() -> None:

@@ -180,6 +180,7 @@ def test_what_is_no_time_is_refused(value: object) -> None:
 
 MENDED = [
     ("The man &amp; the dog&#39;s toy.", "The man & the dog's toy."),
+    ("I don&amp;#39;t &amp;amp;lt; run.", "I don't < run."),
     ("A \u200bcaf\u00ad\u00e9.\ufeff", "A café."),
     ("A \U0001f468\u200d\U0001f469 and \U0001f3c3\u200d\u2640\ufe0f.",) * 2,
     ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645.",) * 2,

@@ -131,6 +131,14 @@ def test_a_start_that_is_no_time_is_refused_without_an_end_too(tmp_path: Path) -
         read_videos(path)
 
 
+@pytest.mark.parametrize(("part", "other"), [("start", "end"), ("end", "start")])
+def test_a_time_that_is_no_time_is_told_beside_no_other(tmp_path: Path, part: str, other: str) -> None:
+    """A KeyError of the other, which the options declare absent, was raised in its place."""
+    path = written(tmp_path, "mine.csv", f"video,sentence,{part}_time\na,B.,1:xx\n")
+    with pytest.raises(InputError, match=f"line 2 has a {part}_time that is no time"):
+        read_videos(path, columns=CaptionColumns(**{f"{other}_column": ""}))
+
+
 @pytest.mark.parametrize("start", ["1:75", "1:-5", "-1:05", "1_000", "0:60:00"])
 def test_what_no_clock_shows_is_no_time(tmp_path: Path, start: str) -> None:
     with pytest.raises(InputError, match="is no time"):

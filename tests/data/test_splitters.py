@@ -149,6 +149,11 @@ def test_trees_ignore_verb_phrases_inside_noun_phrases() -> None:
     assert split("A man wearing a hat sings.", "trees", tree) == "A man wearing a hat | sings."
 
 
+def test_a_verb_phrase_without_words_is_none() -> None:
+    """It ended in a traceback."""
+    assert split("dog", "trees", "(S (NP dog) (VP ))") is None
+
+
 def test_trees_find_no_cut_in_a_noun_phrase_or_when_nothing_comes_before() -> None:
     assert split("The end.", "trees", "(NP (DT The) (NN end) (. .))") is None
     assert split("Eat!", "trees", "(S (VP (VB Eat)) (. !))") is None

@@ -1,5 +1,6 @@
 """Claims about `train-tagger` and the treebanks it reads: what it learns, that it goes on, and what it refuses."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from swag_af.data.sample.grammar import SampleSentence, sample_sentences
 from swag_af.data.syntax import train_tagger as module
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.syntax.splitters import load_splitter
-from swag_af.data.syntax.train_tagger import train_tagger
+from swag_af.data.syntax.train_tagger import _State, train_tagger
 from swag_af.data.syntax.treebank import gold_cut, read_treebank
 from swag_af.data.tags import load_tagger
 from swag_af.data.tokens import tokenize
@@ -140,6 +141,14 @@ def test_an_output_that_stands_there_is_not_replaced(treebank: Path, tmp_path: P
     write_manifest(tmp_path / "out", "tagger", {})
     with pytest.raises(InputError, match="already exists"):
         train_tagger(TrainTaggerOptions(treebank, tmp_path / "out"))
+
+
+def test_what_was_begun_otherwise_is_told_in_one_sentence(tmp_path: Path) -> None:
+    """It said "another another --out"."""
+    plan, reports = {"epochs": 1}, [{"tag": 0.5}]
+    (tmp_path / "state.json").write_text(json.dumps({"plan": plan, "reports": reports}))
+    with pytest.raises(InputError, match=r"Repeat the first command, or choose another --out\.$"):
+        _State(tmp_path, {"epochs": 2})
 
 
 @pytest.mark.parametrize("out", ["mine", "mine/..", "."])
