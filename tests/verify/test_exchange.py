@@ -378,9 +378,9 @@ def test_an_incomplete_answer_is_dropped_with_its_reason(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"task": "0" * 16}, r"line 2: no task '0{16}' in the key"),
-        ({"rating1": "lkely"}, "line 2: 'lkely' is none of likely, unlikely, gibberish"),
-        ({"best": "7"}, "line 2: best '7'"),
+        ({"task": "0" * 16}, r"line 2: no task '0{16}' in the key. Give the files and the key of one export\."),
+        ({"rating1": "lkely"}, r"line 2: 'lkely' is none of likely, unlikely, gibberish. Correct these cells, and"),
+        ({"best": "7"}, "line 2: best '7' .* Correct these cells, and import again"),
         ({"seconds": "0:45"}, "line 2: '0:45' is no number of seconds"),
         ({"seconds": "-5"}, "line 2: '-5' is no number of seconds"),
         ({"seconds": "inf"}, "line 2: 'inf' is no number of seconds"),
@@ -409,7 +409,9 @@ def test_replies_beside_the_texts_of_another_task_are_refused(run: Run, folder: 
         name = "Input.ending" if to == "mturk" else "ending"
         rows[0][f"{name}2"] = rows[0][f"{name}1"]
         write_table(path, rows)
-    with pytest.raises(InputError, match=r"ending 2 is .*, where task .* has .*: cells were moved, or the text edited"):
+    with pytest.raises(
+        InputError, match=r"ending 2 is .*, where task .* has .*: cells were moved, or the text edited. Give the"
+    ):
         imported(run, [path], folder)
 
 

@@ -190,7 +190,7 @@ def verdicts_of(
     """
     verdicts: dict[tuple[Item, str], Verdict] = {}
     dropped = Counter[str]()
-    faults = []
+    faults, are_others = [], False
     file_of = dict[str, str]()
     most = max((len(order) for _, order in key.tasks.values()), default=0)
     for reply in replies:
@@ -201,6 +201,7 @@ def verdicts_of(
             )
         if reply.task not in key.tasks:
             faults.append(f"{reply.where}: no task {reply.task!r} in the key")
+            are_others = True
             continue
         item, order = key.tasks[reply.task]
         moved = _moved(reply, [text_of(item.row, item.columns[place]) for place in order])
@@ -210,11 +211,13 @@ def verdicts_of(
                 dropped["answered before by the same person"] += 1
         elif found.startswith(reply.where):
             faults.append(found)
+            are_others |= moved is not None
         else:
             dropped[found] += 1
     if faults:
         more = f"; and {len(faults) - 5:,} more" if len(faults) > 5 else ""
-        raise InputError("; ".join(faults[:5]) + more + ". Give the files and the key of one export.")
+        advice = "Give the files and the key of one export." if are_others else "Correct these cells, and import again."
+        raise InputError("; ".join(faults[:5]) + f"{more}. {advice}")
     return [
         verdicts[found] for found in sorted(verdicts, key=lambda found: (found[0].row, found[0].round, found[1]))
     ], dropped
