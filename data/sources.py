@@ -152,7 +152,8 @@ def _count_lines(path: Path) -> int:
 def _open_jsonl(path: Path) -> Source:
     """Its columns are those of any line, as they are of any element of a list."""
     n_rows, columns = 0, dict[str, None]()
-    for n_rows, (_, row) in enumerate(read_jsonl(path), start=1):
+    for _, row in read_jsonl(path):
+        n_rows += 1
         columns |= dict.fromkeys(row)
 
     def read(_: Sequence[str]) -> Records:
