@@ -67,13 +67,13 @@ def verdict(audit: Audit | SavedAudit) -> str:
     weighed = f"{EQUALLY}," if best.tells_balanced else ""
     value = f"{figure(best.value, best.unit)} of the {things} (95 % interval {between(best)}){weighed}"
     said = f"{value} are {done} rightly {by}."
-    split = f"{_of_split(saved, best)}{_of_avoiding(saved, best)}"
+    more = f"{_of_split(saved, best)}{_of_avoiding(saved, best)}"
     if best.status != "found" or best.chance is None or best.value <= best.chance:
-        where = " on folds of whole groups" if split else ""
+        where = " on folds of whole groups" if more else ""
         guessing = f"guessing{where}, which gets {_chance(best)}"
-        return f"No probe surely {does} these {things} better than {guessing}: {said}{split}"
+        return f"No probe surely {does} these {things} better than {guessing}: {said}{more}"
     slight = "A little more than by guessing: " if (best.effect or 0.0) < SLIGHT else ""
-    return f"{slight}{said} Guessing gets {_chance(best)}.{split}"
+    return f"{slight}{said} Guessing gets {_chance(best)}.{more}"
 
 
 def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
@@ -85,12 +85,10 @@ def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
     surest = max(of_parts, key=_least_gain, default=None)
     if surest is None or not _is_surely_more(surest, best):
         return ""
-    name, _, where = surest.subject.rpartition(", ")
-    fitted, _, scored = where.partition(" to ")
-    by, weighed = _by(replace(surest, subject=name)), f"{EQUALLY}," if surest.tells_balanced else ""
+    weighed = f"{EQUALLY}," if surest.tells_balanced else ""
     return (
-        f" But the published splits share what tells: {figure(surest.value, surest.unit)} of {scored} (95 % interval "
-        f"{between(surest)}){weighed} are {DONE[saved.about.of][1]} rightly {how(surest)}, by {by} fitted on {fitted}."
+        f" But the published splits share what tells: {figure(surest.value, surest.unit)}{_of_scored(surest)} (95 % "
+        f"interval {between(surest)}){weighed} are {DONE[saved.about.of][1]} rightly {how(surest)}, by {_by(surest)}."
     )
 
 
@@ -102,13 +100,10 @@ def _of_avoiding(saved: SavedAudit, best: Diagnostic) -> str:
     surest = max(turned, key=_least_gain, default=None)
     if surest is None or not _is_surely_more(surest, best):
         return ""
-    name, _, where = surest.subject.rpartition(", ") if surest.code == SPLIT else (surest.subject, "", "")
-    fitted, _, scored = where.partition(" to ")
-    by = f"{_by(replace(surest, subject=name))}{f' fitted on {fitted}' if fitted else ''}"
     return (
-        f" But gold can be found by avoiding what a probe prefers: the option that {by} finds least likely "
-        f"{how(surest)}, is right in {figure(surest.value, surest.unit)}{f' of {scored}' if scored else ''} (95 % "
-        f"interval {between(surest)})."
+        f" But gold can be found by avoiding what a probe prefers: the option that {_by(surest)} finds least likely "
+        f"{how(surest)}, is right in {figure(surest.value, surest.unit)}{_of_scored(surest)} (95 % interval "
+        f"{between(surest)})."
     )
 
 
@@ -249,9 +244,26 @@ def title_of(code: str) -> str:
 
 
 def _by(diagnostic: Diagnostic) -> str:
-    """The model of a probe's diagnostic, in words."""
-    model = diagnostic.subject.partition(",")[2].strip() or diagnostic.subject
-    return "a linear model over words" if model == "tfidf" else label_of(model)
+    """The model of a probe's diagnostic, in words, and the published split that it was fitted on, if any."""
+    subject, fitted, _ = _splits_of(diagnostic)
+    model = subject.partition(",")[2].strip() or subject
+    label = "a linear model over words" if model == "tfidf" else label_of(model)
+    return f"{label} fitted on {fitted}" if fitted else label
+
+
+def _of_scored(diagnostic: Diagnostic) -> str:
+    """` of test`, where that published split was scored; empty of folds."""
+    _, _, scored = _splits_of(diagnostic)
+    return f" of {scored}" if scored else ""
+
+
+def _splits_of(diagnostic: Diagnostic) -> tuple[str, str, str]:
+    """The subject without its published splits, the one that was fitted on and the one that was scored."""
+    if diagnostic.code != SPLIT:
+        return diagnostic.subject, "", ""
+    subject, _, splits = diagnostic.subject.rpartition(", ")
+    fitted, _, scored = splits.partition(" to ")
+    return subject, fitted, scored
 
 
 def _chance(diagnostic: Diagnostic) -> str:
