@@ -8,13 +8,13 @@
 
 Every step is a command of swag-af, or a measurement kept piece by piece; typed again, all goes on where it was. Logs
 are in OUT/logs, one a step and share of the work. The last step writes OUT/results.json, figures and tables;
-`--write-docs` puts these into docs/RESULTS.md, and nothing that is not there. `--read SHEET --reader WHO` reads a
-reader's sheet back (OUT/reading has the questions, and says how to fill it in).
+`--write-docs docs` puts these into docs/experiment/SIZE, and nothing that is not there. `--read SHEET --reader WHO`
+reads a reader's sheet back (OUT/reading has the questions, and says how to fill it in).
 
 What the results are made of lies in OUT/record, a small file a run: accuracies, and every audit's hits, context by
-context. `--write-docs` keeps it and the logs beside the results (docs/experiment/record, docs/experiment/SIZE/record);
-copied to OUT/record on another machine, runs that are whole there are not made again, so that the parts can be done one
-by one, wherever there is time.
+context. `--write-docs` keeps it and the logs beside the results (docs/experiment/SIZE/record); copied to OUT/record on
+another machine, runs that are whole there are not made again, so that the parts can be done one by one, wherever there
+is time.
 """
 
 from experimenting.command import main

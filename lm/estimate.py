@@ -39,7 +39,7 @@ GENERATE_OVER_FLOOR, TRAIN_OVER_FLOOR = 1.3, 1.6
 
 DRAWS_PER_ENDING = 1.13
 """Endings drawn for each that is kept where there are no models to try; the others are too short, cut off, or repeat
-one (docs/RESULTS.md: 285,782 for 253,873). Models that have learnt little draw several times as many."""
+one (docs/experiment/one-commit: 2,302,860 for 2,046,000). Models that have learnt little draw several times as many."""
 
 SECONDS_A_FOLD = 0.3
 """Seconds that a process spends on each fold of a shard, at least: loading the model, projecting its inputs, and the

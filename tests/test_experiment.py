@@ -1010,18 +1010,12 @@ def test_what_filtering_does_to_how_endings_read_is_paired_by_context(tmp_path: 
     assert found["change in the best two"]["mean"] == pytest.approx((0 + 2 / 3) / 2)
 
 
-def test_the_document_is_what_its_results_give() -> None:
-    """docs/RESULTS.md holds nothing between its marks that benchmarks/experiment.py did not write."""
-    kept = DOCS / command.KEPT / RESULTS
-    text = (DOCS / command.DOCUMENT).read_text(encoding="utf-8")
-    assert part_of(text) == document(read_results(kept), command.KEPT)
-
-
-PAGES = ("small", "many", "large", "full", "one-commit")
+PAGES = ("paper", "small", "many", "large", "full", "one-commit")
 
 
 @pytest.mark.parametrize("size", PAGES)
 def test_the_document_of_a_size_is_what_its_results_give(size: str) -> None:
+    """It holds nothing between its marks that benchmarks/experiment.py did not write."""
     folder = DOCS / command.KEPT / size
     text = (folder / "README.md").read_text(encoding="utf-8")
     assert part_of(text) == document(read_results(folder / RESULTS), ".")
@@ -1060,7 +1054,7 @@ def test_a_size_of_its_own_is_written_beside_its_introduction(tiny: Setting, tmp
 
 def test_what_is_said_in_words_quotes_the_tables() -> None:
     """Every figure with a decimal in the part written by hand, and every interval, stands in the part that was not."""
-    text = (DOCS / command.DOCUMENT).read_text(encoding="utf-8")
+    text = (DOCS / command.KEPT / "paper" / "README.md").read_text(encoding="utf-8")
     words = text.split("## What holds so far")[1].split("## The experiment")[0]
     elsewhere = {"31.2", "30.4", "34.6", "34.8"}  # the paper's perplexities; an audit that is not in the record yet
     figures = figures_in(words) - elsewhere
@@ -1081,12 +1075,12 @@ def stands_in(figure: str, tables: str) -> bool:
     return re.search(rf"(?<![\d.]){re.escape(figure)}(?!\d)", tables) is not None
 
 
-def test_what_is_said_in_short_and_on_the_pages_of_sizes_quotes_the_tables() -> None:
+def test_what_is_said_in_results_and_on_the_pages_of_sizes_quotes_the_tables() -> None:
     """Those of any size; of a range, which need not be an interval, both ends."""
-    text = (DOCS / command.DOCUMENT).read_text(encoding="utf-8")
-    pages = [(DOCS / command.KEPT / size / "README.md").read_text(encoding="utf-8") for size in PAGES]
-    tables = "".join(map(part_of, (text, *pages)))
-    said = [text.split("## How to read this page")[0], *(page.replace(part_of(page), "") for page in pages)]
+    pages = {size: (DOCS / command.KEPT / size / "README.md").read_text(encoding="utf-8") for size in PAGES}
+    tables = "".join(map(part_of, pages.values()))
+    said = [page.replace(part_of(page), "") for size, page in pages.items() if size != "paper"]  # above, by its own
+    said.append((DOCS / "RESULTS.md").read_text(encoding="utf-8"))
     assert [len(figures_in(words)) > 10 for words in said] == [True] * 6
     for words in said:
         made_up = [one for one in figures_in(words) if not stands_in(one, tables)]

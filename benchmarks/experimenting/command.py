@@ -16,7 +16,7 @@ from experimenting.released import measure_released
 from experimenting.repeats import measure_repeats, repeats_seconds
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.running import LOGS, Work, print_plan, run_steps, told_log
-from experimenting.sizes import BIG, BIGGER, PAPER, SIZES, TINY
+from experimenting.sizes import BIG, BIGGER, SIZES, TINY
 from experimenting.starts import measure_starts, starts_seconds
 from experimenting.steps import RELEASED, Setting, with_hidden
 from experimenting.tables import BEGIN, END, document, with_part
@@ -24,8 +24,8 @@ from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.files import write_text
 from swag_af.data.scale import Part, parse_part
 
-DOCUMENT, KEPT = "RESULTS.md", "experiment"
-"""In the folder of the documents: where tables go, and the folder of the record and the pictures."""
+KEPT = "experiment"
+"""The folder, among the documents, of the pages of the sizes."""
 
 
 def write_results(setting: Setting) -> None:
@@ -107,18 +107,17 @@ def out_of_reach(setting: Setting) -> set[str]:
 
 
 def write_docs(setting: Setting, docs: Path) -> None:
-    """The figures, pictures and tables of the experiment into the documents, with the record and the logs: those of the
-    size `paper` into RESULTS, those of others into a folder of their own, below the words of its README."""
+    """The figures, pictures and tables of the experiment into the documents, with the record and the logs: into the
+    folder of its size, below the words of its README."""
     if not (setting.out / RESULTS).exists():
         raise InputError(f"{setting.out / RESULTS}: not there. Run the step `results` first.")
     results = shown(read_results(setting.out / RESULTS))
-    is_main = setting.size.name == PAPER.name
-    folder = docs / KEPT if is_main else docs / KEPT / setting.size.name
-    page, pictures = (docs / DOCUMENT, KEPT) if is_main else (folder / "README.md", ".")
+    folder = docs / KEPT / setting.size.name
+    page = folder / "README.md"
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     if BEGIN not in text or END not in text:
         raise InputError(f"{page}: has no place for the tables. Write the lines {BEGIN} and {END} below its words.")
-    whole = with_part(text, document(results, pictures))
+    whole = with_part(text, document(results, "."))
     write_text(folder / RESULTS, as_lines(results))
     shutil.copytree(setting.out / RECORD, folder / RECORD, dirs_exist_ok=True)
     for log in sorted((setting.out / LOGS).glob("*.log")):
