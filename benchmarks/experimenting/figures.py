@@ -11,7 +11,7 @@ from experimenting.findings import over_parts
 from experimenting.phases import is_drawn
 from experimenting.readers import FEWEST_DRAWN
 from experimenting.wording import NAMES
-from swag_af.reporting.plot import COLOURS, MARKERS, save_figure
+from swag_af.reporting.plot import COLOURS, MARKERS, colours, save_figure
 
 
 def draw(results: Mapping[str, Any], folder: Path) -> None:
@@ -59,9 +59,14 @@ def _curve(results: Mapping[str, Any], axes: Any) -> bool:
     values, errors = _with_errors(means)
     axes.errorbar(_middles(means), values, yerr=errors, color=COLOURS["ensemble"], label=label, capsize=2)
     _audits(results, axes, whole or "parts")
-    axes.axvline(results["size"]["n_mlp"] + 0.5, color="#888888", linestyle="--", linewidth=1)
+    last = results["size"]["n_mlp"]
+    axes.axvline(last + 0.5, color="#888888", linestyle="--", linewidth=1)
     axes.axhline(10, color="#888888", linestyle=":", linewidth=1)
     axes.set(xlabel="iteration", ylabel="held-out accuracy, %")
+    words = {"color": "#555555", "fontsize": 9, "va": "bottom"}
+    axes.text(last / 2, 1, "MLP", transform=axes.get_xaxis_transform(), ha="center", **words)
+    axes.text(last + 1.5, 1, results["size"]["joint"], transform=axes.get_xaxis_transform(), **words)
+    axes.text(last / 2, 9.8, "chance", ha="center", **(words | {"va": "top"}))
     _label_once(axes)
     return True
 
@@ -71,13 +76,14 @@ def _audits(results: Mapping[str, Any], axes: Any, name: str) -> None:
     size = results["size"]
     n = size["n_mlp"] + size["n_ensemble"]
     when = {"random": 0, "after the MLP": size["n_mlp"], "at the end": n}
-    for number, filter in enumerate(("ngrams", "fasttext", "mlp", size["joint"])):
+    for number, filter in enumerate(("ngrams", "fasttext", "mlp", size["joint"], "encoder")):
         row = results["audits"][name].get(filter, {})
-        shown = [(at + n / 100 * (number - 1.5), row[label]) for label, at in when.items() if label in row]
+        shown = [(at + n / 100 * (number - 2), row[label]) for label, at in when.items() if label in row]
         if shown:
             x, found = zip(*shown, strict=True)
             values, errors = _with_errors(found)
-            style = {"fmt": MARKERS[number], "color": COLOURS[filter], "markersize": 5, "linewidth": 1}
+            colour = colours([filter])[filter]
+            style = {"fmt": MARKERS[number], "color": colour, "markersize": 5, "linewidth": 1}
             axes.errorbar(x, values, yerr=errors, label=f"fresh: {NAMES[filter]}", **style)
 
 
