@@ -19,7 +19,9 @@ typed, so with its start: one process and two, with as many threads as it takes,
 
 `simulation`: no cluster, but the scheduler of the Ray engine on a simulated clock (`simulated_cluster.py`). Blocks take
 times drawn from those that were measured, with their stragglers: `products` here, or with --timing those of the shards
-of a pool. Nodes have one worker each, start late, and are lost at a rate.
+of a pool. A shard's seconds are those since the one before it was done, so the pool must be one worker's
+(`generate --workers 1`); the first shard, which has the start in it, is left out. Nodes have one worker each, start
+late, and are lost at a rate.
 """
 
 import argparse
@@ -59,7 +61,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--blocks", type=int, default=200, help="blocks without work")
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of a block with work")
-    parser.add_argument("--timing", type=Path, help="a pool of `generate`, whose shards say what they took")
+    parser.add_argument("--timing", type=Path, help="a pool of `generate --workers 1`, whose shards say what they took")
     parser.add_argument("--contexts", type=int, default=100_000, help="of the simulated run")
     parser.add_argument("--start", type=float, default=60.0, help="seconds until a simulated node has its first block")
     parser.add_argument("--losses", type=float, nargs="+", default=[0.0, 0.1], help="of a simulated node, an hour")
@@ -187,9 +189,9 @@ def _measured(pool: Path | None, efficiency: list[dict[str, Any]], seconds: floa
     if pool is None:
         times = [took for row in efficiency if row["work"] == "products" for took in row["times"]]
         return np.array(times or _worked("processes", Work(seconds, "products"), 12, 1)["times"])
-    shards = sorted((pool / "shards").glob("[0-9]*"))
+    shards = sorted((pool / "shards").glob("[0-9]*"))[1:]
     if not shards:
-        sys.exit(f"{pool}: no shards there.")
+        sys.exit(f"{pool}: needs two shards or more.")
     took = [json.loads((shard / "timing.json").read_text(encoding="utf-8"))["seconds"] for shard in shards]
     rows = [json.loads((shard / "shard.json").read_text(encoding="utf-8"))["n_rows"] for shard in shards]
     return np.array(took) / np.array(rows) * BLOCK_CONTEXTS
