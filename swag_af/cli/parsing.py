@@ -104,7 +104,7 @@ def _parsed(verb: str, words: Sequence[str]) -> Any:
             made: Any = tyro.cli(
                 VERBS[verb][0],
                 prog=f"swag-af {verb}",
-                args=words,
+                args=_added_up(verb, words),
                 config=(tyro.conf.PositionalRequiredArgs, tyro.conf.OmitArgPrefixes),
             )
     except SystemExit as stopped:
@@ -113,6 +113,36 @@ def _parsed(verb: str, words: Sequence[str]) -> Any:
         said = _unboxed(errors.getvalue())
         raise InputError(f"{verb}: {said} `swag-af {verb} --help` lists the options.") from None
     return made
+
+
+def _added_up(verb: str, words: Sequence[str]) -> list[str]:
+    """`words`, in which an option of several values that is given again stands once, with all of its values: otherwise
+    the last ones alone would count. `--slurm a=1 --limit 9 --slurm b=2` is `--slurm a=1 b=2 --limit 9`."""
+    several = _names_of_several(VERBS[verb][0])
+    names = [word.partition("=")[0].replace("_", "-") if word.startswith("--") else "" for word in words]
+    if all(names.count(name) < 2 for name in several):
+        return list(words)
+    parts: dict[str, list[str]] = {"": []}
+    at = ""
+    for i, (word, name) in enumerate(zip(words, names, strict=True)):
+        if name in several:
+            at, (_, has_value, value) = name, word.partition("=")
+            parts.setdefault(at, [name]).extend([value] if has_value else [])
+            continue
+        at = str(i) if name else at
+        parts.setdefault(at, []).append(word)
+    return [word for part in parts.values() for word in part]
+
+
+def _names_of_several(dataclass: type) -> set[str]:
+    """The flags of options that take several values."""
+    names = set[str]()
+    for field in fields(dataclass):
+        if isinstance(field.type, type) and is_dataclass(field.type):
+            names |= _names_of_several(field.type)
+        elif "tuple" in str(field.type) and field.default is not MISSING:
+            names.add(f"--{field.name.replace('_', '-')}")
+    return names
 
 
 def _has_own_words(verb: str, rest: Sequence[str], whole: Sequence[str]) -> bool:

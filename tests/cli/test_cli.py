@@ -850,6 +850,17 @@ def test_flags_beside_a_config_win(tmp_path: Path) -> None:
     assert (options.pool, options.af.seed, options.af.n_easy) == (Path("other"), 2, 1)
 
 
+def test_an_option_of_several_values_may_be_given_again() -> None:
+    """The last one alone counted, without a word."""
+    words = "generate c.jsonl --engine slurm --slurm a=1 --limit 9 --slurm=b=2 c=3 --folds 0 --seed 4 --folds 2"
+    made = parse(words.split())
+    assert (made.where.slurm, made.folds, made.limit, made.seed) == (("a=1", "b=2", "c=3"), (0, 2), 9, 4)
+    assert parse(["match", "d.jsonl", "--sweep=0.5", "--seed", "3", "--sweep", "0.7"]).sweeping.sweep == (0.5, 0.7)
+    assert parse(["report", "run", "--verdicts", "a", "--verdicts", "b"]).verdicts == (Path("a"), Path("b"))
+    with pytest.raises(InputError, match="--slurm a: given twice"):
+        parse(["generate", "c.jsonl", "--engine", "slurm", "--slurm", "a=1", "--slurm", "a=2"])
+
+
 def test_a_flag_spelt_with_underscores_wins_too(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text("pool = 'p'\nn_easy = 1")
     assert parse(["filter", "--config", str(tmp_path / "c.toml"), "--n_easy", "3"]).af.n_easy == 3
