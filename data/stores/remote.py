@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from glob import has_magic
+from logging import NullHandler, getLogger
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -16,6 +17,8 @@ from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.extras import install
 from swag_af.data.progress import note
 from swag_af.data.urls import PROTOCOLS
+
+getLogger("gcsfs").addHandler(NullHandler())  # where nobody listens to it, it would print each error with a traceback
 
 SILENT = 20.0
 """After so many seconds without an answer it is said once that one is waited for: the packages of stores try again for

@@ -8,7 +8,7 @@ of the ensemble are one network, every step of which needs them all: they are fi
 """
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -28,7 +28,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Run
 from swag_af.data.scale import standing_workers
-from swag_af.data.urls import command, url_of
+from swag_af.data.urls import command, is_url, url_of
 from swag_af.filters.contract import (
     Filter,
     MovableFilter,
@@ -48,11 +48,7 @@ def check_workers(pool: CandidatePool, rules: Rules, workers: Workers[Any], out:
     told = f"--engine {workers.engine.engine} --workers {workers.n or 'as many as there is room for'}"
     if workers.engine.kind == "slurm":
         raise InputError(f"{NO_SLURM}.")
-    if workers.engine.is_remote and any(path and url_of(path) for path in (pool.path, out)):
-        raise InputError(
-            f"--engine {workers.engine.engine}: workers read the pool and leave filters in the run's folder, which "
-            "must be on a disk that all see, not in a store. Take --engine processes, or folders on a common disk."
-        )
+    check_folders(workers, (pool.path, out))
     if out is None:
         raise InputError(f"{told}: work elsewhere needs a folder for the run. Give out=.")
     if _fills_in(pool, rules):
@@ -67,6 +63,15 @@ def check_workers(pool: CandidatePool, rules: Rules, workers: Workers[Any], out:
         )
     for one in {id(one): one for one in rules.schedule}.values():
         _check_sent(one, told)
+
+
+def check_folders(workers: Workers[Any], folders: Iterable[Path | None]) -> None:
+    """Raise InputError where workers elsewhere are asked for, and one of the `folders` is in a store."""
+    if workers.engine.is_remote and any(path and (is_url(path) or url_of(path)) for path in folders):
+        raise InputError(
+            f"--engine {workers.engine.engine}: workers read the pool and leave filters in the run's folder, which "
+            "must be on a disk that all see, not in a store. Take --engine processes, or folders on a common disk."
+        )
 
 
 def _check_sent(filter: Filter, told: str) -> None:

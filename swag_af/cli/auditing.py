@@ -67,6 +67,12 @@ def _is_one_run(options: AuditOptions) -> bool:
     return len(options.data) == 1 and kind_of(options.data[0]) == "run"
 
 
+def check_names(options: AuditOptions) -> None:
+    """Raise InputError for a model that there is not, whatever is audited by it."""
+    if options.filters != AUTO:
+        _checks(options)
+
+
 @takes_options
 def run_audit(options: AuditOptions) -> Audited:
     """The verb `audit` of a dataset; everything that the options name is written. Gate and folders are checked first.

@@ -1,10 +1,11 @@
 """The verb `filter`: the loop of `af`, with audits, curve and report made by its `after_iteration` callback."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 
 from swag_af.af.loop import check_filtering, filter_pool, name_apart
 from swag_af.af.options import AFOptions, FilterOptions, with_policy
+from swag_af.af.workers import check_folders
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
@@ -14,9 +15,24 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
 from swag_af.filters.contract import ADVICE, Filter
-from swag_af.filters.prepare import check_devices, prepare
+from swag_af.filters.prepare import check_devices, place, prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names, parse_schedule
 from swag_af.reporting.verb import REPORT, write_report
+
+
+def check_options(options: FilterOptions) -> None:
+    """Raise InputError for what `run_filter` refuses whatever pool is read; the rest is checked where it is read."""
+    with_policy(options.af, options.policy)
+    made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
+    for one in made.values():
+        place(one, options.device)
+    if not options.where.is_remote:
+        check_devices(made.values())
+    audit_names = parse_names("--audit", options.audit)
+    for name in audit_names if audit_names != DEFAULT_AUDIT else ():
+        make_filter(name)
+    _unseen_rule(options, made.values())
+    check_folders(Workers(options.workers, options.where), (options.pool, options.out))
 
 
 @takes_options
@@ -32,7 +48,9 @@ def run_filter(options: FilterOptions) -> Run:
     _warn_of_rows_without_spares(pool, af)
     _warn_of_recycled_golds(pool, by_context=af.split_by == "context")
     _warn_of_folds_that_stay(af)
-    rule = _unseen_rule(options, af, pool, [one for one, _ in phases])
+    rule = _unseen_rule(options, [one for one, _ in phases])
+    if rule:
+        rule.warn(pool.groups, 1 / (1 + af.n_negatives))
 
     def audit_what_is_due(run: Run, *, ended: bool = False, advance: Advance | None = None) -> None:
         due = due_iterations(run, options.audit_every, ended=ended)
@@ -87,15 +105,12 @@ def _audit_names(options: FilterOptions, pool: CandidatePool) -> tuple[str, ...]
     return (*names, *unseen)
 
 
-def _unseen_rule(
-    options: FilterOptions, af: AFOptions, pool: CandidatePool, schedule: Sequence[Filter]
-) -> UnseenRule | None:
-    """What may end the run, and is told before it begins; InputError where it is not unseen."""
+def _unseen_rule(options: FilterOptions, schedule: Iterable[Filter]) -> UnseenRule | None:
+    """What may end the run; InputError where it is not unseen."""
     if not options.until_unseen:
         return None
-    rule = UnseenRule(options.until_unseen, options.within, options.unseen_every, af.seed, options.device)
+    rule = UnseenRule(options.until_unseen, options.within, options.unseen_every, options.af.seed, options.device)
     rule.check(schedule)
-    rule.warn(pool.groups, 1 / (1 + af.n_negatives))
     return rule
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import swag_af
+from swag_af.af.options import FilterOptions
+from swag_af.auditing.options import AuditOptions
 from swag_af.cli.layout import folded
 from swag_af.cli.parsing import VERBS, group_names, parse
 from swag_af.cli.saying import say
@@ -22,7 +24,7 @@ from swag_af.cli.storing import in_stores
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
 from swag_af.data.scale import check_engine
 from swag_af.data.terminal import folded_for, nowhere, tell, unread, visible
-from swag_af.data.urls import as_told
+from swag_af.data.urls import as_told, urls_in
 
 HELP_FLAGS = ("--help", "-h", "help")
 
@@ -88,6 +90,8 @@ def _main(arguments: list[str]) -> None:
         run = _function_of(type(options))
         if (where := getattr(options, "where", None)) is not None and where.is_remote:
             check_engine(where)
+        if urls_in(options):
+            _check_without_data(options)
         with in_stores(options) as options:
             run(options)
     except SwagAfError as error:
@@ -196,6 +200,18 @@ def _function_of(dataclass: type) -> Callable[[Any], None]:
     module, _, name = target.partition(":")
     function: Callable[[Any], None] = getattr(import_module(module), name)
     return function
+
+
+def _check_without_data(options: Any) -> None:
+    """Raise InputError for what the verb would refuse whatever its addresses hold: to fetch them may take an hour."""
+    if isinstance(options, FilterOptions):
+        from swag_af.cli.filtering import check_options
+
+        check_options(options)
+    if isinstance(options, AuditOptions):
+        from swag_af.cli.auditing import check_names
+
+        check_names(options)
 
 
 _terminated: list[int] = []

@@ -4,7 +4,7 @@ from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.options import DemoOptions, ShowOptions
-from swag_af.cli.saying import say
+from swag_af.cli.saying import how_to_open, say
 from swag_af.data.urls import command
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -69,7 +69,7 @@ def _where_the_audit_is(options: AuditOptions) -> list[str]:
     """What was written, and what to do next."""
     if options.out is None:
         return ["`swag-af explain CODE` tells about a code; --out DIR keeps the page and the score of each question."]
-    return [f"Written to {options.out}. Open {options.out / 'audit.html'} in a browser; it needs no network."]
+    return [f"Written to {options.out}. {how_to_open(options.out / 'audit.html')}"]
 
 
 def describe(options: DescribeOptions) -> None:
@@ -167,7 +167,8 @@ def report(options: ReportOptions) -> None:
     from swag_af.reporting.verb import report as write
     from swag_af.reporting.verification import how_to_include
 
-    say(f"Written to {write(options)}. Open it in a browser; it needs no network.")
+    page = write(options)
+    say(f"Written to {page}. {how_to_open(page)}")
     if not options.verdicts and (command := how_to_include(options.run)):
         say("", f"People have been asked to judge these endings. To say in it what they said: {command}")
 

@@ -1,7 +1,12 @@
 """gs:// on a server of that kind: a run goes on on another machine, and leaves the bytes of one that stayed at home."""
 
+import os
 import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -54,3 +59,32 @@ def test_a_run_goes_on_elsewhere_to_the_bytes_of_one_at_home(
     capsys.readouterr()
     main(["show", f"{bucket}/run"])
     assert f"{bucket}/run" in capsys.readouterr().out
+    main(["report", f"{bucket}/run"])
+    assert f"Copy {bucket}/run/report.html to this machine" in capsys.readouterr().out.replace("\n", " ")
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """A store that lets nobody in."""
+
+    def do_GET(self) -> None:
+        self.send_error(403)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_what_a_google_store_refuses_is_one_line(tmp_path: Path) -> None:
+    """Its package printed tracebacks above it. In a process of its own, in which nobody listens to loggers."""
+    pytest.importorskip("gcsfs")
+    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        there = {"STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{server.server_port}", "SWAG_AF_CACHE": str(tmp_path)}
+        ended = subprocess.run(
+            [sys.executable, "-m", "swag_af", "show", f"gs://{BUCKET}/pool"],
+            env=os.environ | there,
+            capture_output=True,
+            text=True,
+        )
+        server.shutdown()
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    assert ended.stderr.startswith(f"swag-af: gs://{BUCKET}/pool: ")

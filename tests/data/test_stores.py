@@ -778,6 +778,28 @@ def test_what_cannot_be_is_told_before_any_work(patch: pytest.MonkeyPatch, capsy
         assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("filter memory://b/pool --schedule nope:3", "nope"),
+        ("filter memory://b/pool --schedule bow:0", "COUNT is 1 or more"),
+        ("filter memory://b/pool --schedule bow:3 --audit nope", "nope"),
+        ("filter memory://b/pool --schedule bow:3 --until-unseen bow", "is not unseen"),
+        ("filter pool --out memory://b/run --engine ray[auto]", "on a disk that all see, not in a store"),
+        ("audit memory://b/run --filters nope", "nope"),
+    ],
+)
+def test_what_no_data_could_mend_is_told_before_any_is_fetched(
+    words: str, said: str, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The whole pool was fetched first."""
+    patch.setattr("swag_af.cli.main.check_engine", lambda engine: None)  # a cluster that is there
+    patch.setattr(Store, "entries", lambda *_, **__: pytest.fail("the store was asked"))
+    with pytest.raises(SystemExit, match="2"):
+        main(words.split())
+    assert said in capsys.readouterr().err
+
+
 def test_a_missing_package_is_named(patch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise ImportError("Install gcsfs")
