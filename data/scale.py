@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from swag_af.data.engines.contract import BlockT, Crew, Job, ResultT, Worker
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.engines.processes import in_processes, process_crew
+from swag_af.data.engines.processes import in_processes, process_crew, usable_cores
 from swag_af.data.errors import InputError
 from swag_af.data.urls import ROOTS
 
@@ -49,13 +49,15 @@ def run_blocks(
 ) -> Iterator[Iterator[ResultT]]:
     """The results of this run's share of `blocks`, in order, computed as they are taken.
 
-    With more than one of `workers`, that many processes are started, or workers of the cluster that `engine` names; on
-    a cluster None means as many as it has room for. They are gone when the `with` block is left, at once where an error
+    With more than one of `workers`, that many processes are started, or workers of the cluster that `engine` names.
+    None means as many as a cluster has room for, a process for each core where `engine` is `processes`, otherwise this
+    process. They are gone when the `with` block is left, at once where an error
     or a signal leaves it, and end when this process is killed. An error in a block is raised where its result is taken,
     and InputError where a process ended by itself, for want of memory for example.
     """
     mine = share(blocks, part)
     engine = engine or EngineOptions()
+    workers = _asked_for(workers, engine)
     if not mine or is_here(len(mine), workers, engine):
         yield map(job.open(), mine) if mine else iter(())
         return
@@ -84,7 +86,13 @@ def check_engine(engine: EngineOptions) -> None:
 def is_here(n_blocks: int, workers: int | None, engine: EngineOptions | None) -> bool:
     """Whether this process does so many blocks by itself."""
     engine = engine or EngineOptions()
+    workers = _asked_for(workers, engine)
     return engine.kind == "local" or (not engine.is_remote and (workers in (None, 1) or n_blocks < 2))
+
+
+def _asked_for(workers: int | None, engine: EngineOptions) -> int | None:
+    """How many: where `processes` are asked for by name and nobody says, one for each core."""
+    return len(usable_cores()) if workers is None and engine.kind == "processes" else workers
 
 
 def _elsewhere(

@@ -7,6 +7,7 @@ from typing import Any
 from swag_af.data.errors import InputError, takes_options
 from swag_af.data.own_code import source_of
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.scale import is_here
 from swag_af.lm.contract import deciding
 from swag_af.lm.options import FeaturesOptions
 from swag_af.lm.scorers import table
@@ -36,7 +37,7 @@ def features(options: FeaturesOptions) -> CandidatePool:
         return lstm_features(replace(options, lms=lms, scorer=name))
     pool = CandidatePool.open(options.pool)
     settings = settings_of(options.scorer, endpoint=options.endpoint, journal=options.pool / ANSWERS)
-    if "journal" in settings and ((options.workers or 1) > 1 or options.where.is_remote):
+    if "journal" in settings and not is_here(2, options.workers, options.where):
         raise InputError(f"{options.scorer}: one process writes its answers. Leave --workers and --engine out.")
     if "features" not in pool.tables:
         return table.score_pool(pool, options.scorer, workers=options.workers, engine=options.where, settings=settings)

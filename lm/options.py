@@ -116,8 +116,8 @@ class TrainLMOptions(Options):
     workers: int | None = None
     """Folds trained at once, each with a model in memory. If not given: as many as torch has threads
     (`OMP_NUM_THREADS`); at most 2 on a GPU; 1 if there is little to learn from; on a cluster, as many as it has room
-    for. Does not change the weights that a CPU learns: each requested fold has an equal share of the threads, however
-    many are trained at once."""
+    for (Slurm: 16). Does not change the weights that a CPU learns: each requested fold has an equal share of the
+    threads, however many are trained at once."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -214,7 +214,8 @@ class GenerateOptions(Options):
     """Where the work runs."""
     workers: int | None = None
     """Processes that sample and score, each with one thread and one model in memory. If not given: as many as torch has
-    threads (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the pool."""
+    threads (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU; on a cluster, as many as it has room for (Slurm:
+    16). Does not change the pool."""
     live_rows: int | None = None
     """Endings that a process works on at a time. More are faster up to a point, and take memory. Does not change the
     pool."""
@@ -293,7 +294,8 @@ class FeaturesOptions(Options):
     """Where the work runs."""
     workers: int | None = None
     """Processes that compute, each with one thread and one model in memory. If not given: as many as torch has threads
-    (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU and for other scorers. Does not change the values."""
+    (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU; for other scorers 1, with --engine processes one for each
+    core; on a cluster, as many as it has room for (Slurm: 16). Does not change the values."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

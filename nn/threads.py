@@ -18,6 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from swag_af.data.engines.processes import usable_cores
+
 
 @contextlib.contextmanager
 def threads(n: int) -> Iterator[None]:
@@ -138,7 +140,7 @@ class _Load:
         return self._free
 
     def _look(self) -> None:
-        cores = _cores()
+        cores = usable_cores()
         at, own, busy = time.monotonic(), time.process_time(), _busy_seconds(cores)
         passed = max(at - self._at, 1e-3)
         others = 0.0 if busy is None else ((busy - self._busy) - (own - self._own)) / passed
@@ -148,11 +150,6 @@ class _Load:
 
 _SECONDS_APART, _SECONDS_OLD = 2.0, 60.0
 """Between two looks at least, and what says nothing of now."""
-
-
-def _cores() -> set[int]:
-    """The cores that this process may use."""
-    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
 
 
 def _busy_seconds(cores: set[int]) -> float | None:

@@ -126,7 +126,8 @@ class ContextsOptions(Options):
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where second sentences are split."""
     workers: int | None = None
-    """Processes that split sentences. If not given: 1; on a cluster, as many as it has cores."""
+    """Processes that split sentences. If not given: 1; with --engine processes, one for each core; on a cluster, as
+    many as it has room for (Slurm: 16)."""
     force: bool = False
     """Replace an existing contexts file."""
 

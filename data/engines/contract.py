@@ -22,6 +22,12 @@ def cores_of(job: Job[BlockT, ResultT]) -> int:
     return int(getattr(job, "cores", 1))
 
 
+def needs_folder(job: Job[BlockT, ResultT]) -> bool:
+    """Whether workers elsewhere need the caller's working folder, from which paths may lead: not where the job says in
+    `needs_folder` that it brings its own."""
+    return bool(getattr(job, "needs_folder", True))
+
+
 class Worker(Generic[BlockT, ResultT]):
     """The job of a process, opened when its first block comes."""
 

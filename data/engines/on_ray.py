@@ -5,11 +5,12 @@ import re
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Crew, Job, ResultT, Worker, cores_of
+from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Crew, Job, ResultT, Worker, cores_of, needs_folder
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import FleetCrew, LostError
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
@@ -66,6 +67,7 @@ class _Actors:
         self.job = ray.put(job)
         self.make = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0, max_task_retries=0)(_Actor)
         self.hired: list[Any] = []
+        self.head = _Head(ray.get_runtime_context().gcs_address)
 
     def hire(self) -> tuple[Any, Any]:
         self.hired.append(self.make.remote(self.job, os.getcwd()))
@@ -75,7 +77,16 @@ class _Actors:
         return worker.do.remote(block)
 
     def wait(self, sent: Sequence[Any]) -> Any:
-        return self.ray.wait(sent, num_returns=1)[0][0]
+        while True:
+            done, _ = self.ray.wait(sent, num_returns=1, timeout=LOOKED_AT_EVERY)
+            if self.head.has_ended():
+                self.hired.clear()  # `ray.kill` would wait for the head
+                raise InputError(
+                    f"--engine ray: the Ray cluster at {self.head.address} has ended, or cannot be reached any more. "
+                    "Start it and repeat the command, which goes on after the last finished block."
+                )
+            if done:
+                return done[0]
 
     def take(self, sent: Any) -> Any:
         known = self.ray.exceptions
@@ -97,11 +108,42 @@ class _Actors:
         self.ray.kill(worker)
 
 
+class _Head:
+    """The head of a cluster. Ray ends this process with a message of its own a minute after it has lost it."""
+
+    def __init__(self, address: str):
+        self.address = address
+        self.due = 0.0
+        self.n_missed: int | None = None
+        """Looks in vain, one after another; None before anybody was there: the address may be of another network."""
+
+    def has_ended(self) -> bool:
+        """Whether it was there once, and nobody has listened there the last `LOOKS` times; looks again if due."""
+        if time.monotonic() >= self.due:
+            self.due = time.monotonic() + LOOKED_AT_EVERY
+            try:
+                _reach(self.address, LOOKED_FOR)
+                self.n_missed = 0
+            except (OSError, OverflowError):
+                self.n_missed = None if self.n_missed is None else self.n_missed + 1
+        return self.n_missed == LOOKS
+
+
+LOOKED_AT_EVERY = 4.0
+"""Seconds between two looks at the head of the cluster."""
+LOOKED_FOR = 1.0
+"""Seconds in which it has to answer then."""
+LOOKS = 6
+"""Without an answer, one after another, a cluster has ended: at least 20 s, since a network may pause, and about 30 at
+most, since Ray itself ends this process after 60."""
+
+
 class _Actor:
     """A worker, with methods that Ray can call."""
 
     def __init__(self, job: Job[Any, Any], folder: str):
-        os.chdir(folder)  # the caller's, so that relative paths mean the same
+        if needs_folder(job) or os.path.isdir(folder):
+            os.chdir(folder)  # the caller's, so that relative paths mean the same
         self._worker = Worker(job)
 
     def is_ready(self) -> bool:
@@ -159,11 +201,15 @@ def _check_reached(address: str) -> None:
     if address and not re.fullmatch(rf"auto|local|{_AT}", address):
         raise InputError(f"--engine ray[{address}]: no address. Write HOST:PORT, ray://HOST:PORT, or auto.")
     try:
-        found = re.fullmatch(_AT, _found(address))
-        if found is not None:
-            socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=REACHED_IN).close()
+        _reach(_found(address), REACHED_IN)
     except (OSError, OverflowError) as error:
         raise _no_cluster(address, error) from None
+
+
+def _reach(address: str, seconds: float) -> None:
+    """Raise OSError or OverflowError where nobody listens at an address of host and port."""
+    if found := re.fullmatch(_AT, address):
+        socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=seconds).close()
 
 
 def _found(address: str) -> str:
@@ -204,6 +250,12 @@ def _no_token(address: str) -> InputError:
 
 
 def _no_cluster(address: str, error: Exception) -> InputError:
+    if address.startswith("ray://"):
+        return InputError(
+            f"--engine ray[{address}]: no server of Ray's client answers there ({in_one_line(error)}). Its port is "
+            "10001 unless `ray start` was told another one; it opens some seconds after the cluster has started, and "
+            "only with `pip install 'ray[client]'` there. On a machine of the cluster give HOST:6379 instead."
+        )
     return InputError(
         f"--engine ray[{address}]: no Ray cluster answers there ({in_one_line(error)}). Start one "
         "with `ray start --head`."

@@ -107,7 +107,8 @@ class Workers(Generic[Data]):
     same."""
 
     n: int | None = None
-    """How many. None: as many as a cluster has room for; elsewhere one, or as many as the function says."""
+    """How many. None: as many as a cluster has room for, or a process for each core where the engine is `processes`;
+    elsewhere one, or as many as the function says."""
     engine: EngineOptions = field(default_factory=EngineOptions)
     source: Callable[[], Data] | None = None
     """Reads the data again in another process: small and picklable, since it is sent there in its place. Not used for a

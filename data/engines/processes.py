@@ -52,6 +52,11 @@ def process_crew(job: Job[BlockT, ResultT], workers: int) -> Iterator[Crew[Block
         ends.close()
 
 
+def usable_cores() -> set[int]:
+    """The cores that this process may use."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+
+
 class _Processes:
     """A crew."""
 

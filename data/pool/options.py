@@ -146,7 +146,8 @@ class TagOptions(Options):
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where --in-context runs."""
     workers: int | None = None
-    """Processes that tag in context. If not given: 1; on a cluster, as many as it has room for."""
+    """Processes that tag in context. If not given: 1; with --engine processes, one for each core; on a cluster, as many
+    as it has room for (Slurm: 16)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from swag_af.data.engines.contract import Job, ResultT, cores_of
 from swag_af.data.replacing import WATCHERS
@@ -32,6 +32,8 @@ class Travelling:
     """That each worker is asked for, as of the job that travels."""
     mirrors: str = ""
     """Those of the caller (`_mirrors`)."""
+    needs_folder: ClassVar[bool] = False
+    """On the machine of a worker: its paths are addresses."""
 
     def open(self) -> Callable[[Any], tuple[Any, Written]]:
         do = pickle.loads(self.packed).open()

@@ -170,8 +170,10 @@ class FilterOptions(Options):
     """Where the work runs."""
     workers: int | None = None
     """Processes with one thread each, or actors of a Ray cluster. They do not change the run. With --splits together
-    they fit the folds in parallel (default: as many as torch has threads, `OMP_NUM_THREADS`). Otherwise they only
-    score, if over 200,000 candidates are scored at a time, as with --scan full or --pick hardest (default: none)."""
+    they fit the folds in parallel. Otherwise they only score, if over 200,000 candidates are scored at a time, as with
+    --scan full or --pick hardest. If not given: as many as torch has threads (`OMP_NUM_THREADS`) with --splits together
+    or --engine processes, 1 on a GPU and for filters without networks; with --engine ray, as many as the cluster has
+    room for; otherwise none."""
     af: AFOptions = field(default_factory=AFOptions)
     """Settings of Adversarial Filtering."""
 

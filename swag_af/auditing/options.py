@@ -86,8 +86,8 @@ class AuditOptions(Options):
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where models are fitted."""
     workers: int | None = None
-    """Models fitted at once, each in its own process, which opens the data. If not given: 1; on a cluster, as many as
-    it has cores. Does not change a figure."""
+    """Models fitted at once, each in its own process, which opens the data. If not given: 1; with --engine
+    processes, one for each core; on a cluster, as many as it has room for (Slurm: 16). Does not change a figure."""
     seed: int | None = None
     """Seed of the folds and the fits. If not given: 0, or that of the run."""
     seeds: int = 1

@@ -79,8 +79,8 @@ class BaselinesOptions(Options):
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where cells are fitted. --jobs sets the workers there."""
     jobs: int | None = None
-    """Cells fitted at once, each in a process with one thread. If not given: 1; on a cluster, as many as it has room
-    for."""
+    """Cells fitted at once, each in a process with one thread. If not given: 1; with --engine processes, one for each
+    core; on a cluster, as many as it has room for (Slurm: 16)."""
     dry_run: bool = False
     """List the cells and about how long they take, and write nothing."""
     json: Path | None = None

@@ -157,7 +157,7 @@ class MatchOptions(Options):
     """Where folds are matched."""
     workers: int | None = None
     """Folds matched at once, each in its own process. Memory grows with their number; the bytes stay the same. If not
-    given: 1; on a cluster, as many as it has cores."""
+    given: 1; with --engine processes, one for each core; on a cluster, as many as it has room for (Slurm: 16)."""
     dry_run: bool = False
     """Only print how many pairs would be scored, the memory and the time."""
 

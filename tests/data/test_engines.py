@@ -1,8 +1,11 @@
 """Clusters: results are those of this process, in order, whoever does the work and whoever is lost on the way."""
 
 import os
+import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -32,6 +35,7 @@ from swag_af.data.files import write_text
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.replacing import remove
 from swag_af.data.scale import check_engine, run_blocks
+from swag_af.data.stores.travelling import sent
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
 
@@ -628,6 +632,9 @@ class FakeRay:
     def nodes(self) -> list[Any]:
         return []
 
+    def get_runtime_context(self) -> Any:
+        return SimpleNamespace(gcs_address="127.0.0.1:9")
+
     def cluster_resources(self) -> dict[str, float]:
         return {"CPU": 2}
 
@@ -693,6 +700,99 @@ def test_ray_loses_a_node_and_no_result() -> None:
             list(unmade)
     finally:
         cluster.shutdown()
+
+
+HEAD_IS_LOST = """
+import sys
+from ray.cluster_utils import Cluster
+from swag_af.data.engines import on_ray
+from swag_af.data.engines.options import EngineOptions
+from swag_af.data.errors import InputError
+from swag_af.data.scale import run_blocks
+from test_engines import Squares
+
+on_ray.LOOKED_AT_EVERY = 1.0
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+try:
+    with run_blocks(Squares(0.2), range(20, 999), engine=EngineOptions(f"ray[{cluster.address}]")) as results:
+        next(results)
+        cluster.head_node.kill_gcs_server(check_alive=False)
+        cluster.head_node.kill_raylet(check_alive=False)
+        list(results)
+except InputError as error:
+    print(error, file=sys.stderr)
+    sys.exit(2)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("importable")
+def test_a_cluster_that_ends_during_work_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray ended the process after a minute, with a message of its own and code 1."""
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+    ended = subprocess.run([sys.executable, "-c", HEAD_IS_LOST], capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 2
+    last = ended.stderr.splitlines()[-1]
+    assert re.fullmatch(
+        r"--engine ray: the Ray cluster at [\d.]+:\d+ has ended.* goes on after the last .*block\.", last
+    )
+
+
+def test_a_pause_of_the_network_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a head that was never seen, behind a network that is not ours, is not taken for one that has ended."""
+    monkeypatch.setattr(on_ray, "LOOKED_AT_EVERY", 0.0)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        head, unseen = on_ray._Head(address), on_ray._Head(address)
+        assert not any(unseen.has_ended() for _ in range(2 * on_ray.LOOKS)), "nobody listens yet"
+        listening.listen(9)
+        assert not head.has_ended()
+    assert not any(head.has_ended() for _ in range(on_ray.LOOKS - 1))
+    with socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))):
+        assert not head.has_ended()
+    assert [head.has_ended() for _ in range(on_ray.LOOKS)] == [False] * (on_ray.LOOKS - 1) + [True]
+
+
+@pytest.mark.parametrize("travels", [True, False])
+def test_only_a_job_that_travels_works_where_the_folder_of_the_caller_is_not(
+    travels: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("swag_af.data.stores.travelling.WATCHERS", [])
+    (tmp_path / "shared").mkdir()
+    job = sent(Squares()) if travels else Squares()
+    with nullcontext() if travels else pytest.raises(FileNotFoundError):
+        assert on_ray._Actor(job, str(tmp_path / "gone")).do(3)
+    assert Path.cwd() == tmp_path
+    on_ray._Actor(job, str(tmp_path / "shared"))
+    assert Path.cwd() == tmp_path / "shared"
+
+
+def test_an_address_of_rays_client_where_nobody_listens_is_told_as_such() -> None:
+    """It was said that no cluster answers there, while one did: the client's port opens some seconds later."""
+    pytest.importorskip("ray")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen
+        place = f"ray://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(InputError, match=r"no server of Ray's client answers .*10001 .*some seconds.*HOST:6379"):
+            check_engine(EngineOptions(f"ray[{place}]"))
+
+
+@pytest.mark.usefixtures("importable")
+def test_processes_that_are_asked_for_by_name_are_as_many_as_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most verbs took one, whatever the machine."""
+    monkeypatch.setattr("swag_af.data.scale.usable_cores", lambda: {0, 1, 2})
+    for n_blocks, n in ((2, 2), (4, 3)):
+        job = Squares(together=n)
+        for left in Path().glob("*.here"):
+            left.unlink()
+        with run_blocks(job, range(n_blocks), workers=None, engine=EngineOptions("processes")) as results:
+            assert len({process for _, process in results} - {os.getpid()}) == n
+    for engine, workers in (("processes", 1), ("auto", None), ("local", None)):
+        with run_blocks(Squares(), range(2), workers=workers, engine=EngineOptions(engine)) as results:
+            assert {process for _, process in results} == {os.getpid()}
 
 
 @pytest.mark.usefixtures("importable")

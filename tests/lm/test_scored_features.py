@@ -18,6 +18,7 @@ from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, InputError
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST
@@ -244,13 +245,17 @@ class Asking(HashScorer):
         self.told.append((endpoint, journal))
 
 
-def test_a_scorer_that_asks_a_server_is_told_how_and_where_answers_are_kept(tmp_path: Path) -> None:
+def test_a_scorer_that_asks_a_server_is_told_how_and_where_answers_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts_pool(tmp_path / "pool")
     options = FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:Asking")
     features(options)
     assert Asking.told == [(options.endpoint, tmp_path / "pool" / ANSWERS)]
-    with pytest.raises(InputError, match=r"one process writes its answers"):
-        features(replace(options, workers=2))
+    monkeypatch.setattr("swag_af.data.scale.usable_cores", lambda: {0, 1})
+    for more in (replace(options, workers=2), replace(options, where=EngineOptions("processes"))):
+        with pytest.raises(InputError, match=r"one process writes its answers"):
+            features(more)
 
 
 def test_what_says_how_a_server_is_asked_is_refused_where_none_is(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from swag_af.data.engines.processes import usable_cores
 from swag_af.nn import threads as threads_module
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import alike, pair, side_by_side, team, threads
@@ -118,7 +119,7 @@ def test_the_load_is_that_of_other_processes_alone(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(threads_module.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(threads_module.time, "process_time", lambda: own[0])
     monkeypatch.setattr(threads_module.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    monkeypatch.setattr(threads_module, "_cores", lambda: {0, 1, 5})
+    monkeypatch.setattr(threads_module, "usable_cores", lambda: {0, 1, 5})
     monkeypatch.setattr(threads_module, "_busy_seconds", lambda cores: busy[0])
     load = threads_module._Load()
     assert load.free_cores() == pytest.approx(3.0)
@@ -133,7 +134,7 @@ def test_the_load_is_that_of_other_processes_alone(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.skipif(not Path("/proc/stat").exists(), reason="only Linux tells it there; elsewhere all cores are free")
 def test_the_system_says_how_long_the_cores_have_worked() -> None:
-    cores = threads_module._cores()
+    cores = usable_cores()
     before = threads_module._busy_seconds(cores)
     assert before is not None
     until = time.process_time() + 0.3
