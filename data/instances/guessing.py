@@ -100,6 +100,7 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
         look.form_of(filled.label_column, filled.endings_column) if filled.endings_column else "",
         chosen.tagged or tuple(name for name in tagged if name in found[1].values()),
         reading.persons,
+        made=chosen.made(rows[0]),
         numbers=numbers_of(source, filled.endings_column, look.names),
         class_options=look.options_of(filled.endings_column) if found[0] == "classes" else (),
     )

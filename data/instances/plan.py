@@ -1,7 +1,7 @@
 """How the rows of a source are read: its layout, and the columns that were named or found."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.cells.values import listed
@@ -35,6 +35,8 @@ class Plan:
     """Columns whose texts are lists of words and numbers of objects."""
     persons: Persons = "tags"
     """What persons are called in them."""
+    made: Mapping[str, str] = field(default_factory=dict)
+    """Of columns that the layout makes, those of the file that they are made of (`Layout.made`)."""
     base: int = 0
     """From what labels that are numbers count; `AS_TEXT` where they are texts of options, `AS_LETTERS` where they are
     letters of which some could be such texts."""
@@ -51,7 +53,8 @@ class Plan:
         """`question = question, options = choices, label = label (numbers), group = none; not read: nr, clip`."""
         words = _WORDS_OF_CHOICES if self.kind == "choices" else _WORDS_OF_CLASSES
         columns = asdict(self.columns)
-        said = [f"{word} = {self._named(name)}" for name, word in words.items() if columns[name]]
+        named = {word: self.named(name) for name, word in words.items() if columns[name]}
+        said = [f"{word} = {name}" for word, name in named.items() if name]
         if self.kind == "choices" and not any(columns[name] for name in BEFORE_OPTIONS):
             said.insert(0, "question = none")
         if not columns["video_column"]:
@@ -100,10 +103,12 @@ class Plan:
         """Whether anything says which rows belong together."""
         return bool(self.columns.video_column) or self._own_group() != "none"
 
-    def _named(self, field: str) -> str:
-        """The columns of a field: `a0 ... a4` for a list of them, with what labels are."""
+    def named(self, field: str) -> str:
+        """The columns of a field, as the file has them: `a0 ... a4` for a list of them, with what labels are; empty of
+        what is in none."""
         column = str(getattr(self.columns, field))
         several = listed(column, self.names)
+        column = self.made.get(column, column)
         if field == "label_column" and self.labels_are:
             are = "texts" if self.base == AS_TEXT else self.labels_are
             return f"{column} ({are}{f' from {self.base}' if are == 'numbers' else ''})"

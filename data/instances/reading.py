@@ -260,7 +260,7 @@ def _splits_of(paths: Sequence[Path]) -> list[str]:
 
 def _no_labels(source: Source, plan: Plan) -> InputError:
     return InputError(
-        f"{source.path}: none of its rows has a label under {plan.columns.label_column}, as in a test file whose "
+        f"{source.path}: none of its rows has a label under {plan.named('label_column')}, as in a test file whose "
         "answers are kept. Leave the file out, name the column with --label-column NAME, or give the labels with "
         "--labels-file."
     )

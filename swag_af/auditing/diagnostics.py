@@ -13,7 +13,8 @@ from swag_af.data.interval import rounded_mean
 from swag_af.data.percent import digits_apart, in_percent
 
 Status = Literal["found", "hint", "clear"]
-"""`found`: the data has the problem; `hint`: it may have; `clear`: it was looked for and not found."""
+"""`found`: the data has the problem; `hint`: it may have, since too little is sure, or since what is sure need not be a
+fault; `clear`: it was looked for and not found."""
 Unit = Literal["accuracy", "share", "count", "z"]
 """What a value is: an accuracy against chance, a share of the instances, a count, a standard score."""
 

@@ -10,6 +10,11 @@ from swag_af.auditing.options import ExplainOptions
 WIDEST = 100
 """Characters in a line, on terminals that are wider."""
 
+STATUSES = """\
+found  the data has the problem
+hint   it may have: too little is sure, or what is sure need not be a fault
+clear  looked for, and not found"""
+
 
 def explain(options: ExplainOptions) -> str:
     """The text that the verb prints; raises InputError for an unknown code."""
@@ -49,4 +54,4 @@ def _list() -> str:
     for family, title in FAMILIES.items():
         lines = [f"  {code.code}  {code.name:<{width}}  {code.title}" for code in known if code.family == family]
         parts += ["\n".join([title, *lines])] if lines else []
-    return "\n\n".join([*parts, "`swag-af explain CODE` tells how one is computed and what to do."])
+    return "\n\n".join([*parts, STATUSES, "`swag-af explain CODE` tells how one is computed and what to do."])

@@ -312,7 +312,9 @@ def _hints(saved: SavedAudit) -> str:
     hints = [one for one in saved.diagnostics if one.status == "hint" and family_of(one) in ("partial", "single")]
     if not hints:
         return ""
-    about = "What may be a problem: too little to call it found, or seldom one in other datasets."
+    about = (
+        "What need not be a fault: too little is sure, or what is found may rightly help, as words in random order do."
+    )
     return render(
         "audit_checks", name="hints", title="Hints", about=about, rows=check_rows(hints), others=[], nothing=""
     )

@@ -11,7 +11,7 @@ from folders import write
 from hypothesis import given
 from hypothesis import strategies as st
 from shared_data import shared
-from test_reading import Rows, labelled, read, shown, write_table
+from test_reading import CHOICES, Rows, labelled, read, shown, write_table
 
 from swag_af.data.errors import InputError
 from swag_af.data.headerless import columns_without_header
@@ -50,7 +50,10 @@ def test_a_row_of_vcr_is_two_questions(tmp_path: Path) -> None:
         ("val-7:rationale", "val-7", "QA->R", "0001_A_FILM", "a/b@0.jpg"),
     ]
     assert made.notes[0].startswith("rows.jsonl: 2 instances of 1 row read as multiple choice")
-    assert "stage = stage (layout vcr)" in made.notes[0]
+    assert made.notes[0].endswith(
+        ": question = question, options = answer_choices and rationale_choices, label = answer_label and rationale_label "
+        "(numbers from 0), group = movie, media = img_fn, id = annot_id, question of all stages = annot_id (layout vcr)"
+    )
 
 
 def test_vcr_without_rationales_or_labels(tmp_path: Path) -> None:
@@ -340,6 +343,35 @@ def test_a_passage_of_race_has_several_questions(tmp_path: Path, indent: int | N
     assert [(one.id, one.group) for one in made.instances] == [("high1.txt:0", "He sits."), ("high1.txt:1", "He sits.")]
     with pytest.raises(InputError, match="line 2 has 2 questions, 2 options and 1 answers"):
         read(tmp_path, [RACE, RACE | {"answers": ["A"]}])
+
+
+# ------------------------------------------------------------------------------- what is told of layouts
+
+STARTED = {"startphrase": "A man sits. He", "ending0": "stands.", "ending1": "is blue.", "label": 0}
+READ_FROM = {
+    "vcr-cs": (PAIR, {"question": "original_question and counter_question", "options": "answer_choices"}),
+    "vcr": (VCR | {"match_fold": 3}, {"group": "match_fold", "id": "annot_id"}),
+    "nlvr2": (image_rows("dev-8-0-1")[0], {"text": "sentence", "group": "identifier", "media": "identifier"}),
+    "race": (RACE, {"question": "questions", "label": "answers (letters)", "passage": "article", "id": "id"}),
+    "swag": (STARTED, {"question": "startphrase", "start": "startphrase"}),
+    "lm-eval": (CHOICES["lm-eval"], {"question": "arguments", "label": "target (numbers from 0)"}),
+    "lm-eval of letters": (CHOICES["lm-eval with letters as options"], {"options": "doc", "id": "doc_id"}),
+    "marked-pairs": ({"input": "premise: A. hypothesis: B.", "output": "yes"}, {"premise": "input"}),
+}
+
+
+@pytest.mark.parametrize(("row", "columns"), READ_FROM.values(), ids=READ_FROM.keys())
+def test_what_was_read_is_told_by_the_columns_of_the_file(
+    tmp_path: Path, row: dict[str, Any], columns: dict[str, str]
+) -> None:
+    """Layouts make columns of their own, `options` of VCR's answer_choices: whoever looked for them found none."""
+    other = {"output": "no"} if "output" in row else {"label": "False"} if "sentence" in row else {}
+    rows = [row, row | other] if other else [row]
+    note = read(tmp_path, rows).notes[0].partition(": ")[2].partition(": ")[2].removesuffix(")").rpartition(" (")[0]
+    told = dict(part.split(" = ") for part in note.split(", "))
+    assert columns.items() <= told.items()
+    named = {name for one in told.values() for name in one.partition(" (")[0].split(" and ")}
+    assert {name.partition(".")[0] for name in named - {"none", "the passage"} if "..." not in name} <= {*row}
 
 
 # ------------------------------------------------------------------------------- tables without a header

@@ -8,6 +8,7 @@ own file is read, too (`contrast.with_originals`). The set of eight images, `dev
 """
 
 import re
+from collections.abc import Mapping
 
 from swag_af.data.errors import RowError, told
 from swag_af.data.instances.layouts.layout import Layout, one_each
@@ -36,6 +37,12 @@ def _identified(record: Record) -> Record:
     }
 
 
+def _made(record: Record) -> Mapping[str, str]:
+    urls = ("left_url", "right_url")
+    images = " and ".join(urls) if all(record.get(name) for name in urls) else "identifier"
+    return dict.fromkeys(("image set", "sentence set", "variant"), "identifier") | {"images": images}
+
+
 NLVR2 = Layout(
     "nlvr2",
     ("sentence", "identifier", "label"),
@@ -50,4 +57,5 @@ NLVR2 = Layout(
     ),
     one_each(_identified),
     reads=("left_url", "right_url"),
+    made=_made,
 )

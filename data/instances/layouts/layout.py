@@ -3,7 +3,7 @@
 A plain row is one instance. Its columns are read as those of any other file are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from swag_af.data.instances.instances import Kind
@@ -39,6 +39,9 @@ class Layout:
     expand: Expand = as_it_is
     reads: tuple[str, ...] = ()
     """Further columns that `expand` looks at, where a file has them."""
+    made: Callable[[Record], Mapping[str, str]] = lambda _: {}
+    """Of the columns of plain rows that `expand` makes, those of the file that they are made of, by a row of it: `input`,
+    or `answers and rationales`; empty of what is counted, or what is in no column."""
     tagged: tuple[str, ...] = ()
     """Columns that hold lists of words and numbers of objects (`swag_af.data.instances.tagged`)."""
     is_sure: bool = False

@@ -6,6 +6,7 @@ lm-eval        what is written with --log_samples: requests, and the number of t
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from swag_af.data.cells.values import text_of, texts_of, with_nested
@@ -26,6 +27,20 @@ def _unmarked(record: Record) -> Record:
     return {**record, "premise": found[1], "hypothesis": found[2]}
 
 
+def _made_of_requests(record: Record) -> Mapping[str, str]:
+    """The options, and what comes before them, stand in `doc` where the requests are letters."""
+    of, label = "arguments", "target"
+    with suppress(RowError):  # of a damaged row
+        requests = requests_of(record.get(of))
+        of = "doc" if _are_letters([after.strip() for _, after in requests]) else of
+        label = label if _right(record, requests) == record.get(label) else "doc.answer"
+    return {"context": of, "options": of, "label": label}
+
+
+def _are_letters(options: Sequence[str]) -> bool:
+    return bool(options) and all(re.fullmatch(r"\(?[A-Z][.)]?", option) for option in options)
+
+
 def _of_requests(record: Record) -> Record:
     """A line of a log of samples: the options are the requests, the context what comes before all of them."""
     requests = requests_of(record.get("arguments"))
@@ -35,7 +50,7 @@ def _of_requests(record: Record) -> Record:
     if len(befores) != 1:  # as of WinoGrande, where options stand within the sentence
         befores, options = {""}, [f"{before}{option}".strip() for before, option in requests]
     doc = record.get("doc")
-    if options and all(re.fullmatch(r"\(?[A-Z][.)]?", option) for option in options) and isinstance(doc, Mapping):
+    if _are_letters(options) and isinstance(doc, Mapping):
         return {**record, **_of_doc(doc), "label": record.get("target")}
     return {**record, "context": befores.pop().strip(), "options": options, "label": _right(record, requests)}
 
@@ -112,6 +127,7 @@ MARKED_PAIRS = Layout(
     "classes",
     InstanceColumns(premise_column="premise", hypothesis_column="hypothesis", endings_column="", label_column="output"),
     one_each(_unmarked),
+    made=lambda _: {"premise": "input", "hypothesis": "input"},
 )
 LM_EVAL = Layout(
     "lm-eval",
@@ -126,5 +142,6 @@ LM_EVAL = Layout(
         id_column="doc_id",
     ),
     one_each(_of_requests),
+    made=_made_of_requests,
     is_sure=True,
 )

@@ -38,6 +38,11 @@ def _perturbed(record: Record, place: str) -> Sequence[Record]:
     return [_asked(record, place, i, question, answer) for i, (question, answer) in enumerate(asked)]
 
 
+def _made_of_race(record: Record) -> Mapping[str, str]:
+    id = next((name for name in ("id", "example_id") if record.get(name)), "")
+    return {"question": "questions", "answer": "answers", "id": id}
+
+
 EDITED = "perturbed_q"
 """The key of an edited question."""
 
@@ -69,8 +74,10 @@ RACE = Layout(
     ),
     _questions,
     reads=("id", "example_id"),
+    made=_made_of_race,
     is_sure=True,
 )
+_COUNTED = dict.fromkeys(("id", "set", "variant"), "")
 BOOLQ_CONTRAST = Layout(
     "boolq-contrast",
     ("paragraph", "question", "answer", "perturbed_questions"),
@@ -86,5 +93,6 @@ BOOLQ_CONTRAST = Layout(
         variant_column="variant",
     ),
     _perturbed,
+    made=lambda _: {name: f"{name} and perturbed_questions" for name in ("question", "answer")} | _COUNTED,
     is_sure=True,
 )

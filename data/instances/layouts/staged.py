@@ -11,7 +11,7 @@
 Texts come as plain ones: what numbers of objects in them mean is decided in `tagged`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,8 +52,23 @@ def _stages(record: Record, place: str) -> Sequence[Record]:
 
 def _group(record: Record) -> Any:
     """The movie; the fold where `swag-af match` made the row."""
-    fold = record.get("match_fold")
-    return f"fold {fold}" if isinstance(fold, int) else record.get("movie")
+    return f"fold {record['match_fold']}" if _is_matched(record) else record.get("movie")
+
+
+def _is_matched(record: Record) -> bool:
+    return isinstance(record.get("match_fold"), int)
+
+
+def _made_of_vcr(record: Record) -> Mapping[str, str]:
+    has_why = bool(record.get("rationale_choices"))
+    return {
+        "context": "question",
+        "options": f"answer_choices{' and rationale_choices' * has_why}",
+        "label": f"answer_label{' and rationale_label' * has_why}",
+        "group": "match_fold" if _is_matched(record) else "movie",
+        "id": "annot_id",
+        "stage": "",
+    }
 
 
 def _label_faults(label: Any, column: str, n: int) -> list[str]:
@@ -110,11 +125,18 @@ VCR = Layout(
     replace(_STAGED, video_column="group"),
     _stages,
     reads=("answer_label", "rationale_choices", "rationale_label", "movie", "match_fold", "objects", "img_fn"),
+    made=_made_of_vcr,
     tagged=("question", "answer_choices", "rationale_choices"),
     is_sure=True,
     unique="annot_id",
     video="movie",
 )
+_MADE_OF_VCR_CS = {
+    "context": "original_question and counter_question",
+    "label": "original_answer_label and counter_answer_label",
+    "id": "annot_id",
+    "variant": "",
+}
 VCR_CS = Layout(
     "vcr-cs",
     ("original_question", "counter_question", "answer_choices"),
@@ -129,6 +151,7 @@ VCR_CS = Layout(
     ),
     _pair,
     reads=("original_answer_label", "counter_answer_label", "annot_id", "img_fn", "movie", "objects"),
+    made=lambda _: _MADE_OF_VCR_CS,
     tagged=("original_question", "counter_question", "answer_choices"),
     is_sure=True,
     numbered="annot_id",
