@@ -29,7 +29,7 @@ from swag_af.auditing.balance import equally
 from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
 from swag_af.auditing.outcome import Audit, Probe, chance_of, over_seeds
 from swag_af.auditing.summary import Rows
-from swag_af.auditing.verdict import EQUALLY, PARTIAL, figure, span
+from swag_af.auditing.verdict import EQUALLY, PARTIAL, SPLIT, figure, span
 from swag_af.data.errors import InputError, several
 from swag_af.data.files import read_json
 from swag_af.data.instances.instances import Instance, Instances
@@ -56,6 +56,8 @@ class Side:
     low: float | None
     high: float | None
     status: Status
+    avoiding: float | None = None
+    """How often the option is right that a probe below chance finds least likely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,11 @@ class Comparison:
     """In order of code, then subject; checks that only one side made are left out."""
     drawn: Literal["rows", "groups"] = "rows"
     """What was drawn at random: single rows, or whole groups until the size is met as nearly as can be."""
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether the sets share so little that neither is a repair of the other."""
+        return 2 * self.n_matched < min(self.n_before, self.n_after)
 
 
 def compare(
@@ -242,7 +249,8 @@ def changed(comparison: Comparison, outcome: Outcome) -> list[Change]:
 
     def distance(one: Change) -> float:
         chance = one.chance_before if side == "before" and one.chance_before is not None else one.chance
-        return abs(getattr(one, side).value - (chance or 0.0))
+        told: Side = getattr(one, side)
+        return max(abs(value - (chance or 0.0)) for value in (told.value, told.avoiding) if value is not None)
 
     return sorted(concerned, key=lambda one: -distance(one))
 
@@ -252,10 +260,12 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     c = comparison
     lines = [
         f"{c.before} has {several(c.n_before, 'instance')}, {c.after} {c.n_after:,}; "
-        f"{c.n_matched:,} {'is' if c.n_matched == 1 else 'are'} in both, by {c.matched_by}."
+        f"{f'{c.n_matched:,}' if c.n_matched else 'none'} {'is' if c.n_matched < 2 else 'are'} in both, by "
+        f"{c.matched_by}."
     ]
-    if 2 * c.n_matched < min(c.n_before, c.n_after):
-        lines.append("Most are not in both, so these are two sets rather than one that was repaired.")
+    if c.is_of_two:
+        share = "Most are not in both, so these" if c.n_matched else "These"
+        lines.append(f"{share} are two sets rather than one that was repaired: how they differ is told.")
     if c.n_draws:
         how = "whole groups drawn at random, since whole groups went" if c.drawn == "groups" else "drawn at random"
         about = "about " if c.drawn == "groups" else ""
@@ -265,13 +275,16 @@ def comparison_lines(comparison: Comparison) -> list[str]:
         )
     worse = changed(c, "further")
     new = [one for one in worse if one.before.status == "clear"]
-    told = {"Weaker than before": changed(c, "nearer"), "Stronger than before": [o for o in worse if o not in new]}
-    for what, changes in (told | {"New, made by the repair": new}).items():
+    than, where = (" than before", ", made by the repair") if not c.is_of_two else (" in the newer set",) * 2
+    told = {f"Weaker{than}": changed(c, "nearer"), f"Stronger{than}": [one for one in worse if one not in new]}
+    for what, changes in (told | {f"New{where}": new}).items():
         lines += [f"{what}: {change_sentence(one)}" for one in changes[:_SAID]]
         lines += [f"{what}: {several(len(changes) - _SAID, 'check')} more."] if len(changes) > _SAID else []
     n_left = sum(one.outcome == "same" and one.before.status == "found" for one in c.changes)
     if n_left:
         lines.append(f"No significant change: {several(n_left, 'check')} that had found something before.")
+    if not any(told.values()) and not new and (largest := _largest_same(c)):
+        lines.append(f"The largest change, and it is not significant: {change_sentence(largest)}")
     if untold := changed(c, "untold"):
         more = f", and {several(len(untold) - _SAID, 'check')} more" if len(untold) > _SAID else ""
         shown = "; ".join(change_sentence(one).removesuffix(".") for one in untold[:_SAID])
@@ -279,16 +292,43 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     return lines
 
 
+def _largest_same(comparison: Comparison) -> Change | None:
+    """The accuracy that changed most, beside its control where there is one, of those whose change is not significant;
+    of what was found where anything was."""
+    same = [one for one in comparison.changes if one.outcome == "same" and one.unit == "accuracy"]
+
+    def size(one: Change) -> float:
+        expected = one.control.mean if one.control else one.before.value + _of_chance(one)
+        return abs(one.after.value - expected)
+
+    return max([one for one in same if one.was_found] or same, key=size, default=None)
+
+
+def _of_chance(change: Change) -> float:
+    """How much further up chance is after."""
+    return 0.0 if change.chance_before is None else (change.chance or 0.0) - change.chance_before
+
+
 def change_sentence(change: Change) -> str:
     """`AF201 shortest: 23.7 % before, 34.5 % after; 22.9 to 25.1 % when as many rows go at random (chance 25.0 %).`"""
-    c = change
-    said = f"{c.called}: {figure(c.before.value, c.unit)} before, {figure(c.after.value, c.unit)} after"
+    c, are_ends_told = change, change.control is None and change.difference is None
+    before, after = (_figure_of(side, c.unit, with_ends=are_ends_told) for side in (c.before, c.after))
+    said = f"{c.called}: {before} before, {after} after"
     if c.control:
         said += f"; {span(c.control.low, c.control.high, c.unit)}{at_random(c)}"
     elif c.difference:
         points = in_points(c.difference.mean, c.difference.low, c.difference.high)
         said += f"; {points}{'' if c.chance_before is None else ' from chance'} in those that are in both"
+    if c.after.avoiding is not None:
+        said += f"; the option that it finds least likely is right in {figure(c.after.avoiding, c.unit)} after"
     return f"{said}{chance_said(c)}."
+
+
+def _figure_of(side: Side, unit: Unit, *, with_ends: bool) -> str:
+    """`23.7 %`, or `23.7 % (20.1 to 27.4 %)`."""
+    if not with_ends or side.low is None or side.high is None:
+        return figure(side.value, unit)
+    return f"{figure(side.value, unit)} ({span(side.low, side.high, unit)})"
 
 
 def at_random(change: Change) -> str:
@@ -343,7 +383,7 @@ def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarr
         has_control = bool(draws) and key not in untold and len(values) == len(draws)
         control = _control(values, now) if has_control else None
         beyond = _control(values, now, of=max(1, n_told)) if has_control else None
-        of_probe = now.code in PARTIAL and control is None and key not in weighed | untold
+        of_probe = now.code in (*PARTIAL, SPLIT) and control is None and key not in weighed | untold
         difference = paired.get(now.subject) if of_probe else None
         outcome: Outcome = "untold" if key in untold else _outcome(old[key], now, beyond, difference)
         changes.append(_change(old[key], now, control, difference, outcome, is_balanced=key in weighed))
@@ -424,7 +464,7 @@ def _change(
 
 
 def _side(one: Diagnostic) -> Side:
-    return Side(one.value, one.low, one.high, one.status)
+    return Side(one.value, one.low, one.high, one.status, one.avoiding.value if one.avoiding else None)
 
 
 def _outcome(old: Diagnostic, now: Diagnostic, control: Control | None, difference: Difference | None) -> Outcome:

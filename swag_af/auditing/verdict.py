@@ -67,7 +67,7 @@ def verdict(audit: Audit | SavedAudit) -> str:
     weighed = f"{EQUALLY}," if best.tells_balanced else ""
     value = f"{figure(best.value, best.unit)} of the {things} (95 % interval {between(best)}){weighed}"
     said = f"{value} are {done} rightly {by}."
-    more = f"{_of_split(saved, best)}{_of_avoiding(saved, best)}"
+    more = f"{_split_said(saved, best)}{_avoiding_said(saved, best)}"
     if best.status != "found" or best.chance is None or best.value <= best.chance:
         where = " on folds of whole groups" if more else ""
         guessing = f"guessing{where}, which gets {_chance(best)}"
@@ -76,14 +76,30 @@ def verdict(audit: Audit | SavedAudit) -> str:
     return f"{slight}{said} Guessing gets {_chance(best)}.{more}"
 
 
-def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
-    """What the published splits give where that is surely more than on folds of whole groups; empty elsewhere.
+def gained(saved: SavedAudit) -> tuple[Diagnostic | None, str]:
+    """What is surely gained most of all that the verdict names, and how, in words that follow `gained`: the headline,
+    or more than that by a published split or by avoiding what a probe prefers; None where no probe was made."""
+    best = headline(saved)
+    if best is None:
+        return None, ""
+    ways = {"by the published split": _of_split(saved, best), "by avoiding": _of_avoiding(saved, best)}
+    more = [(one, said) for said, one in ways.items() if one]
+    return max(more, key=lambda way: _least_gain(way[0]), default=(best, "without the task"))
+
+
+def _of_split(saved: SavedAudit, best: Diagnostic) -> Diagnostic | None:
+    """What the published splits give where that is surely more than on folds of whole groups; None elsewhere.
 
     It is what whoever trains on one and is scored on the other can get without the task.
     """
     of_parts = [one for one in found(saved, "partial") if one.code == SPLIT and _reads(one) in _READS_PART]
     surest = max(of_parts, key=_least_gain, default=None)
-    if surest is None or not _is_surely_more(surest, best):
+    return surest if surest and _is_surely_more(surest, best) else None
+
+
+def _split_said(saved: SavedAudit, best: Diagnostic) -> str:
+    surest = _of_split(saved, best)
+    if surest is None:
         return ""
     weighed = f"{EQUALLY}," if surest.tells_balanced else ""
     return (
@@ -92,13 +108,20 @@ def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
     )
 
 
-def _of_avoiding(saved: SavedAudit, best: Diagnostic) -> str:
+def _of_avoiding(saved: SavedAudit, best: Diagnostic) -> Diagnostic | None:
     """What gets whoever avoids what a probe prefers, on folds or by a published split, where that is surely more than
-    the best does; empty elsewhere."""
+    the best does; None elsewhere."""
     below = [one for one in found(saved, "partial") if one.avoiding and _reads(one) in _READS_PART]
-    turned = [replace(one, **asdict(one.avoiding)) for one in below if one.avoiding]
+    turned = [
+        replace(one, **asdict(one.avoiding), effect=_beyond(one, one.avoiding.value)) for one in below if one.avoiding
+    ]
     surest = max(turned, key=_least_gain, default=None)
-    if surest is None or not _is_surely_more(surest, best):
+    return surest if surest and _is_surely_more(surest, best) else None
+
+
+def _avoiding_said(saved: SavedAudit, best: Diagnostic) -> str:
+    surest = _of_avoiding(saved, best)
+    if surest is None:
         return ""
     return (
         f" But gold can be found by avoiding what a probe prefers: the option that {_by(surest)} finds least likely "

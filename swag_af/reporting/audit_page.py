@@ -29,7 +29,7 @@ from swag_af.auditing.verdict import (
     family_of,
     figure,
     further,
-    headline,
+    gained,
     ordered,
     plain_words,
     strength,
@@ -73,37 +73,36 @@ def audit_page(audit: Audit | SavedAudit, comparison: Comparison | None = None, 
 
 
 def _header(saved: SavedAudit) -> dict[str, object]:
-    best = headline(saved)
+    most, how = gained(saved)
     return {
         "verdict": verdict(saved),
-        "tone": tone(best) if best else "clear",
-        "gauge": _gauge(best) if best else None,
+        "tone": tone(most) if most else "clear",
+        "gauge": _gauge(most, how) if most else None,
         "told": further(saved),
         "tiles": _tiles(saved),
     }
 
 
 def _tiles(saved: SavedAudit) -> dict[str, str]:
-    about, best = saved.about, headline(saved)
+    about, (most, _) = saved.about, gained(saved)
     numbers = [int(n) for n in about.n_answers]
     answers = f"{min(numbers)}" if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)}"
     tiles = {DONE[about.of][0]: f"{about.n:,}", "options each" if about.of == "choices" else "classes": answers}
     tiles["groups kept together"] = f"{about.n_groups:,}"
-    if best and best.effect is not None:
-        tiles["gained of what guessing leaves"] = percent(best.effect, 0)
+    if most and most.effect is not None:
+        tiles["gained of what guessing leaves"] = percent(most.effect, 0)
     n_made = sum(n for status, n in about.counts.items() if status != "idle")
     return tiles | {"checks that found something": f"{about.counts['found']:,} of {n_made:,}"}
 
 
-def _gauge(best: Diagnostic) -> dict[str, object] | None:
-    """The bar below the verdict: what guessing gets, what is gained by the best probe or feature, what is left."""
+def _gauge(best: Diagnostic, how: str) -> dict[str, object] | None:
+    """The bar below the verdict: what guessing gets, what is gained by the best probe or feature, what is left; `how`
+    it is gained."""
     if best.chance is None or best.low is None or best.high is None:
         return None
     chance, value = 100 * best.chance, 100 * best.value
     said = [("guess", f"guessing {percent(best.chance)}")]
-    said.append(
-        ("gain", f"{'lost' if value < chance else 'gained'} without the task {percent(abs(best.value - best.chance))}")
-    )
+    said.append(("gain", f"{'lost' if value < chance else 'gained'} {how} {percent(abs(best.value - best.chance))}"))
     said.append(("rest", f"left for the task {percent(1 - max(best.value, best.chance))}"))
     return {
         "tone": tone(best),

@@ -79,6 +79,13 @@ def test_explain_lists_all_codes_by_family() -> None:
     ]
 
 
+def test_explain_says_that_what_is_sure_can_be_a_hint() -> None:
+    """The definition of a hint asked for an interval that includes chance, which AF104 and AF408 contradict."""
+    assert "\nhint   it may have: too little is sure, or what is sure need not be a fault\n" in explain(
+        ExplainOptions(())
+    )
+
+
 def test_several_codes_are_told_one_after_the_other() -> None:
     text = explain(ExplainOptions((ALL[-1].code, ALL[0].name)))
     assert text.index(ALL[-1].title) < text.rindex(ALL[0].title)

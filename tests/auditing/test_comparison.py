@@ -1,5 +1,6 @@
 """Claims about before and after: what a repair did shows against rows removed at random, and new artifacts show too."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,8 @@ from swag_af.auditing.comparison import (
     read_comparison,
 )
 from swag_af.auditing.diagnostics import Diagnostic, of_accuracy
-from swag_af.auditing.outcome import Audit
+from swag_af.auditing.outcome import Audit, Probe
+from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.ranking import hits
 from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.data.errors import FormatError, InputError
@@ -232,7 +234,41 @@ def test_two_sets_that_share_little_are_no_repair() -> None:
     after = replace(questions(40), instances=others)
     found = compare(by_length(of_lengths(60)), by_length(after), by_length)
     assert found.n_matched == 0
-    assert "two sets rather than one that was repaired" in comparison_lines(found)[1]
+    first, second, *others = comparison_lines(found)
+    assert first.endswith("none is in both, by text.")
+    assert "two sets rather than one that was repaired" in second
+    assert not [line for line in others if "repair" in line]
+
+
+def test_where_no_change_is_significant_the_largest_is_told_with_its_interval() -> None:
+    before, after = of_lengths(seed=1), np.sort(np.random.default_rng(5).permutation(800)[:500])
+    said = comparison_lines(compare(by_length(before), by_length(before.take(after)), by_length))[-1]
+    assert re.fullmatch(
+        r"The largest change, and it is not significant: AF201 \w+: \d\d\.\d % before, \d\d\.\d % after; \d\d\.\d to "
+        r"\d\d\.\d % when as many rows go at random \(chance 25\.0 %\)\.",
+        said,
+    )
+
+
+def test_what_avoiding_gets_is_told_and_goes_before_smaller_changes() -> None:
+    """A filtered release could be solved to 60 % by avoiding what a probe of its training split prefers: that AF108 was
+    below chance was one of several changes."""
+    data = questions(600)
+    plain = [replace(probe(data, 0.26), folds="split", fitted_on="train", scored_on="test")]
+    likes = probe(data, 0.6)
+    below = replace(likes, scores=-likes.scores, hits=hits(-likes.scores, data), folds="split")
+    below = replace(below, fitted_on="train", scored_on="test")
+    others = [probe(data, share, model=f"m{share}") for share in (0.55, 0.5, 0.45)]
+
+    def audited(probes: Sequence[Probe]) -> Audit:
+        made = audit(data, probes)
+        return replace(made, diagnostics=tuple(diagnostics_of(probes, data, made.groups)))
+
+    weak = [replace(one, hits=probe(data, 0.26).hits) for one in others]
+    found = compare(audited([*plain, *weak]), audited([below, *others]), audited)
+    (first, *_) = [one for one in comparison_lines(found) if one.startswith("New, made by the repair: ")]
+    assert "AF108 options, tfidf, train to test" in first
+    assert "; the option that it finds least likely is right in 60.0 % after (chance 25.0 %)." in first
 
 
 def test_a_repair_that_helps_is_told() -> None:
@@ -384,7 +420,7 @@ def test_pairs_say_which_way_where_there_is_no_control() -> None:
     assert one.difference.low > 0
     assert one.after.value < one.before.value
     assert one.outcome == "further"
-    (said,) = [line for line in comparison_lines(made) if line.startswith("Stronger than before")]
+    (said,) = [line for line in comparison_lines(made) if line.startswith("Stronger in the newer set: ")]
     assert "68.8 % before, 49.0 % after; +24.7 points (+14.7 to +34.6) in those that are in both" in said
 
 

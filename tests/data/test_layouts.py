@@ -51,8 +51,9 @@ def test_a_row_of_vcr_is_two_questions(tmp_path: Path) -> None:
     ]
     assert made.notes[0].startswith("rows.jsonl: 2 instances of 1 row read as multiple choice")
     assert made.notes[0].endswith(
-        ": question = question, options = answer_choices and rationale_choices, label = answer_label and rationale_label "
-        "(numbers from 0), group = movie, media = img_fn, id = annot_id, question of all stages = annot_id (layout vcr)"
+        ": question = question, options = answer_choices and rationale_choices, label = answer_label and "
+        "rationale_label (numbers from 0), group = movie, media = img_fn, id = annot_id, "
+        "question of all stages = annot_id (layout vcr)"
     )
 
 

@@ -40,8 +40,8 @@ class Layout:
     reads: tuple[str, ...] = ()
     """Further columns that `expand` looks at, where a file has them."""
     made: Callable[[Record], Mapping[str, str]] = lambda _: {}
-    """Of the columns of plain rows that `expand` makes, those of the file that they are made of, by a row of it: `input`,
-    or `answers and rationales`; empty of what is counted, or what is in no column."""
+    """Of the columns of plain rows that `expand` makes, those of the file that they are made of, by a row of it:
+    `input`, or `answers and rationales`; empty of what is counted, or what is in no column."""
     tagged: tuple[str, ...] = ()
     """Columns that hold lists of words and numbers of objects (`swag_af.data.instances.tagged`)."""
     is_sure: bool = False
