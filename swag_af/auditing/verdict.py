@@ -217,10 +217,18 @@ def diagnostic_rows(diagnostics: Sequence[Diagnostic], statuses: Sequence[Status
     return rows
 
 
+def strongest(diagnostics: Sequence[Diagnostic], most: int | None) -> Sequence[Diagnostic]:
+    """The `most` strongest of those that found something, or a hint; all where `most` is None. Values without an effect
+    count as 1 at most, as shares do."""
+    return sorted(diagnostics, key=lambda one: (_RANK[one.status], -min(strength(one), 1.0), one.code))[:most]
+
+
 def ordered(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """By code; within a code what is found first, the largest effect or value leading."""
-    rank = {"found": 0, "hint": 1, "clear": 2}
-    return sorted(diagnostics, key=lambda one: (one.code, rank[one.status], -strength(one), one.subject))
+    return sorted(diagnostics, key=lambda one: (one.code, _RANK[one.status], -strength(one), one.subject))
+
+
+_RANK: Mapping[Status, int] = {"found": 0, "hint": 1, "clear": 2}
 
 
 def strength(diagnostic: Diagnostic) -> float:

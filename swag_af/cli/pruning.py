@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from swag_af.auditing.comparison import changed, comparison_rows
 from swag_af.data.errors import several
 from swag_af.pruning.agreement import agreement_line
+from swag_af.pruning.artifacts import counted_line, left_line
 from swag_af.pruning.folder import AFTER, Pruned
 from swag_af.pruning.options import PruneOptions
 from swag_af.reporting.text import table
@@ -34,7 +35,8 @@ def summary_lines(pruned: Pruned) -> list[str]:
         lines += ["", about.parted]
     if pruned.comparison is not None:
         rows = comparison_rows(pruned.comparison)
-        lines += ["", CONTROL, *about.told, *about.made, *_other(pruned)]
+        counted = filter(None, [counted_line(pruned.comparison)])
+        lines += ["", CONTROL, *counted, *about.told, *about.made, *_other(pruned), left_line(pruned.comparison)]
         header = tuple(f"{name}, 95 %" if name.startswith("random removal") else name for name in rows[0])
         lines += ["", *table([header, *rows[1:]])] if len(rows) > 1 else []
     if about.agreement:

@@ -1,5 +1,7 @@
 """What the other verbs print. The work is done by the Python function of the same name, which prints nothing."""
 
+import sys
+
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
@@ -18,6 +20,9 @@ from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.text import audit_lines, audited_lines, run_lines
 from swag_af.scoring.options import CountCheckOptions, ScoreOptions
+
+ON_A_TERMINAL = 12
+"""Rows of a table of checks that a terminal shows."""
 
 
 def match(options: MatchOptions) -> None:
@@ -54,7 +59,7 @@ def audit(options: AuditOptions) -> None:
 
     if not is_of_run(options):
         audited = run_audit(options)
-        say(*audited_lines(audited.audit, audited.comparison))
+        say(*audited_lines(audited.audit, audited.comparison, most=ON_A_TERMINAL if sys.stdout.isatty() else None))
         say(*(["", *audited.gate.lines()] if audited.gate else []))
         say("", *_where_the_audit_is(options))
         if audited.gate:

@@ -83,13 +83,14 @@ def made(comparison: Comparison) -> list[Change]:
 
 
 def is_made(change: Change) -> bool:
-    """Whether an accuracy was found below chance after, was not before, and random removal does not do that."""
+    """Whether an accuracy was found below chance after, was not before, and random removal does not do that, however
+    many checks could be told of."""
     is_judged = change.unit == "accuracy" and change.outcome != "untold"
     if not is_judged or change.chance is None or change.after.status != "found":
         return False
     chance_before = change.chance if change.chance_before is None else change.chance_before
     was_below = change.before.status == "found" and change.before.value < chance_before
-    by_luck = change.control is not None and change.after.value >= change.control.low
+    by_luck = change.outcome == "same" or (change.control is not None and change.after.value >= change.control.low)
     return change.after.value < change.chance and not was_below and not by_luck
 
 
@@ -123,7 +124,40 @@ def sentence(change: Change) -> str:
     if n < FEWEST_DRAWS:
         by_luck = f"{' and '.join(figure(one, c.unit) for one in c.control.values)}{at_random(c)}"
     before, after = figure(c.before.value, c.unit), figure(c.after.value, c.unit)
-    return f"{c.called}: {before} before, {after} after; {by_luck}{chance_said(c)}."
+    is_one_of_many = c.outcome == "same" and not c.control.low <= c.after.value <= c.control.high
+    luck = " One of so many checks lies so far out by luck." if is_one_of_many else ""
+    return f"{c.called}: {before} before, {after} after; {by_luck}{chance_said(c)}.{luck}"
+
+
+def counted_line(comparison: Comparison) -> str:
+    """What the number of random removals says by itself, whatever their values are spread like; empty where they are so
+    many that a change beyond all of them is luck 1 time in 20 or less."""
+    n = comparison.n_draws
+    if not FEWEST_DRAWS <= n < _COUNTED:
+        return ""
+    return (
+        "Intervals take random removals to be spread normally. By count alone what lies beyond all "
+        f"{n} of them is luck 1 time in {n + 1}, of each check: --draws {_COUNTED} makes that 1 in {1 + _COUNTED}."
+    )
+
+
+_COUNTED = 19
+"""Random removals from which a value beyond all of them is luck 1 time in 20."""
+
+
+def left_line(comparison: Comparison) -> str:
+    """The probe or single feature that is surely furthest above chance after the pruning."""
+    leaks = [one for one in comparison.changes if one.code[:3] in _LEAKS and one.unit == "accuracy"]
+    above = [one for one in leaks if one.after.status == "found" and one.after.value > (one.chance or 0.0)]
+    worst = max(above, key=lambda one: one.after.value - (one.chance or 0.0), default=None)
+    if worst is None:
+        return "No probe and no single feature is surely above chance after the pruning."
+    before, after = figure(worst.before.value, worst.unit), figure(worst.after.value, worst.unit)
+    return f"The largest leak that stays: {worst.called}, {after} after, {before} before{chance_said(worst)}."
+
+
+_LEAKS = ("AF1", "AF2")
+"""How the codes of probes and of single features begin."""
 
 
 def without_hasty(comparison: Comparison) -> Comparison:

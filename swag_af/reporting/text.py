@@ -18,7 +18,7 @@ from swag_af.auditing.summary import (
     unseen_lines,
 )
 from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
-from swag_af.auditing.verdict import diagnostic_rows, further, verdict
+from swag_af.auditing.verdict import diagnostic_rows, further, strongest, verdict
 from swag_af.data.errors import several, told
 from swag_af.data.findings import Finding, read_audits
 from swag_af.data.percent import in_percent
@@ -213,13 +213,19 @@ def question_lines(phrase: str, endings: Sequence[str], label: int) -> list[str]
     return [phrase, *(f"  {'*' if i == label else ' '} {letters[i % 26]}) {text}" for i, text in enumerate(endings))]
 
 
-def audited_lines(audit: Audit | SavedAudit, comparison: Comparison | None = None) -> list[str]:
-    """An audit of a dataset as text: how it was read, the verdict, what was found, before against after."""
+def audited_lines(
+    audit: Audit | SavedAudit, comparison: Comparison | None = None, *, most: int | None = None
+) -> list[str]:
+    """An audit of a dataset as text: how it was read, the verdict, what was found, before against after; of the checks
+    that found something the `most` strongest where that is given."""
     saved = saved_form(audit)
     about = saved.about
     lines = [*about.notes, f"{several(about.n, 'instance')} in {about.groups}", ""]
     lines += [verdict(saved), *further(saved), ""]
-    rows = diagnostic_rows(saved.diagnostics)
-    lines += [*table(rows), ""] if len(rows) > 1 else []
+    rows = diagnostic_rows(strongest(saved.diagnostics, most))
+    n_more = len(diagnostic_rows(saved.diagnostics)) - len(rows)
+    lines += table(rows) if len(rows) > 1 else []
+    lines += [f"And {n_more:,} weaker. A pipe (`| cat`) gets all of them, and --out keeps them."] if n_more else []
+    lines += [""] if len(rows) > 1 else []
     lines += [*(f"Left out: {why}" for why in about.record.get("left_out", ())), NOT_ASKED_OF_DATA]
     return lines if comparison is None else [*lines, "", *repair_lines(comparison)]

@@ -1,5 +1,6 @@
 """Claims about what is said of an audit: it names the strongest probe, its interval, chance, and no more."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.auditing.storing import saved_form
 from swag_af.auditing.verdict import between, diagnostic_rows, figure, further, headline, plain_words, verdict
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.reporting.text import table
+from swag_af.reporting.text import audited_lines, table
 
 DATA = questions(400)
 
@@ -99,6 +100,19 @@ def test_what_avoiding_gets_is_said_where_it_is_surely_more() -> None:
     assert "finds least likely from the options alone, without the question, is right in 60.0 % (95 %" in on_folds
     for others in ([probe(DATA, 0.8), below], [probe(DATA, 0.26), replace(below, input="full")], [probe(DATA, 0.26)]):
         assert "avoiding" not in verdict(audited(*others))
+
+
+def test_a_terminal_shows_the_strongest_checks_and_says_how_many_more_there_are() -> None:
+    """A table of 38 rows pushed the verdict off the screen."""
+    made = audit(DATA, [probe(DATA, 0.5)], features={f"f{i}": 0.4 + 0.02 * i for i in range(20)})
+    every, some = audited_lines(made), audited_lines(made, most=12)
+    rows = [line for line in every if line.startswith("  AF")]
+    shown = [line for line in some if line.startswith("  AF")]
+    assert (len(rows), len(shown)) == (21, 12)
+    values = [float(re.split(r" {2,}", row.strip())[1].removesuffix(" %")) for row in (*shown, *rows)]
+    assert sorted(values[:12]) == sorted(values[12:])[-12:]
+    assert "And 9 weaker. A pipe (`| cat`) gets all of them, and --out keeps them." in some
+    assert not [line for line in every if "weaker" in line]
 
 
 @pytest.mark.parametrize(
