@@ -46,7 +46,7 @@ def dataset_card(dataset: Dataset, formats: Sequence[str]) -> str:
         ["## Construction", "", *bullets(_construction(dataset.run))],
         _selection(dataset),
         *([["## Wrong endings that could be right", "", *guarded]] if (guarded := _guards(dataset)) else []),
-        ["## What style gives away", "", *style_section(dataset)],
+        ["## What style gives away", "", *style_section(dataset, formats)],
         ["## Human verification", "", *(verification_lines(dataset) if dataset.opinions else [UNVERIFIED])],
         ["## What was left out", "", *_left_out(dataset)],
         *([["## Scoring a model", "", *_scoring(dataset)]] if task_names(dataset) else []),

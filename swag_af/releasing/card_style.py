@@ -15,6 +15,7 @@ from swag_af.auditing.summary import (
     share,
     with_interval,
 )
+from swag_af.auditing.verdict import FEW
 from swag_af.data.errors import several
 from swag_af.data.findings import Finding
 from swag_af.data.run import Run
@@ -81,24 +82,33 @@ def linked_lines(dataset: Dataset) -> list[str]:
     ]
 
 
-def style_section(dataset: Dataset) -> list[str]:
+def style_section(dataset: Dataset, formats: Sequence[str]) -> list[str]:
     """The section of the card: figures, what they mean, what was not measured."""
     run, style = dataset.run_so_far, dataset.style
     lines = [f"{NOBODY}{f': {style.why_none}' if style.why_none else ''}."]
+    few = f" With {several(len(dataset.group_sizes), 'group')} only large effects can be found."
     if style.findings:
         lines = [
             f"Measured on the {len(dataset.questions):,} questions of all splits, their "
-            f"{1 + dataset.options.n_distractors} endings as they are released; each filter is fitted on four fifths "
-            "of the groups that share a split and scores the others. The interval allows for questions of one group "
-            "being alike." + ("" if run.matching or dataset.is_unfiltered else _MARKED),
+            f"{1 + dataset.options.n_distractors} endings as they are released; each filter is fitted on "
+            f"all but one of {style.findings[0].n_folds} parts of the groups that share a split, and scores that one. "
+            "The interval allows for questions of one group being alike."
+            + (few if len(dataset.group_sizes) < FEW else "")
+            + ("" if run.matching or dataset.is_unfiltered else _MARKED),
             "",
             *markdown_table(style_rows(run, style)),
             *(part for line in (*below_lines(run, style.findings), *repeated_lines(run)) for part in ("", line)),
+            *(["", _OF_THESE_GROUPS] if "jsonl" in formats else []),
         ]
     lines += [part for name, why in style.left_out for part in ("", f"`{name}` was left out: {why}")]
     return [*lines, "", "Not asked:", "", *bullets(_not_asked(dataset))]
 
 
+_OF_THESE_GROUPS = (
+    "By themselves, readers of these files go by videos or texts, which are smaller groups, and find other intervals. "
+    "`swag-af audit jsonl/train.jsonl jsonl/validation.jsonl --video-column group` goes by the groups above; test "
+    "has no labels there."
+)
 _MARKED = " A filter whose kind took part in the filtering is marked: it is no fresh eye."
 
 

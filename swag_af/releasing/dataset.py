@@ -172,8 +172,21 @@ def _found(
     kept = run.matching is not None
     found, counts = found_examples(opinions.judgements, len(assignment), options.n_distractors, keep_second=kept)
     left_out = {reason: counts[reason] for reason in LEFT_OUT}
-    _check_some(found, left_out, opinions.most_distractors(assignment.shape[1], keep_second=kept), options)
+    if not found:
+        most = opinions.most_distractors(assignment.shape[1], keep_second=kept)
+        raise _nothing_found(left_out, most, fewer_distractors(opinions, len(assignment), options, kept), options)
     return [*found], left_out
+
+
+def fewer_distractors(opinions: Opinions, n_rows: int, options: ReleaseOptions, keep_second: bool) -> str:
+    """How many contexts make a question of fewer distractors, the most that any has: `With --n-distractors 2, 87
+    contexts make a question.`; empty where that helps none."""
+    for n in range(options.n_distractors - 1, 0, -1):
+        found, _ = found_examples(opinions.judgements, n_rows, n, keep_second=keep_second)
+        if found:
+            makes = "context makes" if len(found) == 1 else "contexts make"
+            return f"With --n-distractors {n}, {len(found):,} {makes} a question."
+    return ""
 
 
 def _groups(run: Run, found: Found, options: ReleaseOptions) -> NearJoined:
@@ -227,15 +240,13 @@ def _check_enough(run: Run, options: ReleaseOptions) -> None:
         )
 
 
-def _check_some(found: Found, left_out: dict[str, int], most: int, options: ReleaseOptions) -> None:
-    """Raise InputError where nothing is found; `most` distractors a question can be had at all."""
-    if found:
-        return
-    advice = "Collect more verdicts, or ask for fewer --n-distractors."
+def _nothing_found(left_out: dict[str, int], most: int, fewer: str, options: ReleaseOptions) -> InputError:
+    """That no context makes a question, of which `most` distractors can be had at all; `fewer` is what helps."""
+    advice = fewer or "Collect more verdicts, or ask for fewer --n-distractors."
     if most < options.n_distractors:
         other = f"Ask for --n-distractors {most}" if most else f"Filter with --n-negatives {TOO_FEW} or more"
         advice = f"No verdict could help: items show too few negatives for {options.n_distractors}. {other}."
-    raise InputError(
+    return InputError(
         f"{', '.join(map(str, options.verdicts))}: not one of {sum(left_out.values()):,} contexts makes a question "
         f"({drop_reasons(left_out)}). {advice}"
     )
@@ -264,6 +275,7 @@ def shortfalls(dataset: Dataset) -> list[str]:
     apart = told_apart(verdict.item for verdict in dataset.opinions.counted) if dataset.opinions else None
     return [
         *(short if run.n_finished < run.n_planned else []),
+        *_few_distractors(dataset),
         *_small_splits(dataset),
         *(few if run.is_matched and n_groups < FEWEST_GROUPS else []),
         *([apart] if apart else []),
@@ -273,6 +285,15 @@ def shortfalls(dataset: Dataset) -> list[str]:
             else [f"near-duplicates share a split from a similarity of {dataset.near.told}."]
         ),
     ]
+
+
+def _few_distractors(dataset: Dataset) -> list[str]:
+    """What fewer distractors would give, where most contexts that people accept have too few of them."""
+    n, opinions, kept = dataset.left_out.get("too_few_distractors", 0), dataset.opinions, bool(dataset.run.matching)
+    if opinions is None or n <= len(dataset.questions) - dataset.n_generated:
+        return []
+    fewer = fewer_distractors(opinions, len(dataset.run.pool), dataset.options, kept)
+    return [f"{several(n, 'context')} have too few distractors left. {fewer}"]
 
 
 def _small_splits(dataset: Dataset) -> list[str]:

@@ -1,7 +1,7 @@
 """The questions in further formats beside CSV: JSONL and Parquet.
 
     jsonl/train.jsonl ...                            what `swag-af pool` reads: sent1, start, endings, label, id, video,
-                                                     and what is shown with the text, lists as lists
+                                                     group, and what is shown with the text, lists as lists
     data/train-00000-of-00001.parquet ...            the regular files' columns; the label of test is -1
     full/train-00000-of-00001.parquet ...            the full files' columns, where people judged
 
@@ -63,11 +63,13 @@ def has_pyarrow() -> bool:
     return find_spec("pyarrow") is not None
 
 
-def write_questions_jsonl(folder: Path, questions: Sequence[Question]) -> None:
-    """Write `jsonl/SPLIT.jsonl`; test has neither labels nor the source of the answer."""
+def write_questions_jsonl(folder: Path, questions: Sequence[Question], groups: Sequence[int]) -> None:
+    """Write `jsonl/SPLIT.jsonl`, each question with its number in `groups`; test has neither labels nor the source of
+    the answer."""
+    numbered = list(zip(questions, groups, strict=True))
     (folder / "jsonl").mkdir()
     for split in SPLITS:
-        records = (_json_record(question) for question in questions if question.split == split)
+        records = (_json_record(question, group) for question, group in numbered if question.split == split)
         write_jsonl(folder / "jsonl" / f"{HUB_NAMES[split]}.jsonl", records)
 
 
@@ -91,10 +93,11 @@ def parquet_path(folder: Path, kind: str, split: str) -> Path:
     return folder / kind / f"{HUB_NAMES[split]}-00000-of-00001.parquet"
 
 
-def _json_record(question: Question) -> dict[str, Any]:
+def _json_record(question: Question, group: int) -> dict[str, Any]:
     record: dict[str, Any] = {
         "id": question.id,
         "video": question.video,
+        "group": group,
         "source": question.context.source,
         "row": question.example.row,
         **question.more,

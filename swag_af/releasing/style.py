@@ -19,8 +19,8 @@ from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import Question
 
-FEWEST_GROUPS, FEWEST_QUESTIONS = 5, 20
-"""With fewer, five folds of whole groups are impossible, or too small to fit on."""
+FEWEST_GROUPS, FEWEST_QUESTIONS = 2, 20
+"""With fewer groups there are no folds of whole ones, as in `swag-af audit`; fewer questions are too few to fit on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,8 @@ def style_filters(run: Run, options: ReleaseOptions) -> tuple[str, ...]:
 def measure_style(
     run: Run, questions: Sequence[Question], groups: np.ndarray, names: Sequence[str], *, seed: int, advance: Advance
 ) -> Style:
-    """Fit and score each filter across five folds of the questions; those of one of `groups` (n,) stay together.
+    """Fit and score each filter across five folds of the questions; those of one of `groups` (n,) stay together. With
+    fewer groups each is a fold.
 
     A default filter that is not available is noted as left out; with too few questions nothing is measured.
     """

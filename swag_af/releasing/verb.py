@@ -111,7 +111,7 @@ def _write_questions(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -
     if dataset.opinions is not None:
         write_full(folder, dataset.questions)
     if "jsonl" in formats:
-        write_questions_jsonl(folder, dataset.questions)
+        write_questions_jsonl(folder, dataset.questions, dataset.groups)
     if "parquet" in formats:
         write_parquet(folder, dataset.questions, full=dataset.opinions is not None)
     write_stages(folder, dataset, formats)

@@ -227,6 +227,22 @@ def test_where_no_verdict_could_help_none_is_asked_for(run, options) -> None:
         assemble(run, replace(options, n_distractors=5))
 
 
+@pytest.mark.parametrize("n_whole", [0, 8])
+def test_where_too_few_distractors_are_left_fewer_are_advised(
+    run, items, options, tmp_path: Path, n_whole: int
+) -> None:
+    """Of six endings four are likely enough, gold and the second best among them: it was said to collect verdicts."""
+    four, six = (("likely", *["unlikely"] * n, *["gibberish"] * (5 - n)) for n in (3, 5))
+    verdicts = [Verdict(item, "a", six if i < n_whole else four, 0, 1, 9.0) for i, item in enumerate(items)]
+    asked = replace(options, verdicts=write(run, tmp_path / "v.jsonl", verdicts))
+    advice = f"With --n-distractors 2, {N} contexts make a question."
+    if n_whole:
+        assert f"{N - n_whole} contexts have too few distractors left. {advice}" in shortfalls(assemble(run, asked))
+        return
+    with pytest.raises(InputError, match=rf"not one of {N} contexts .* {advice}$"):
+        assemble(run, asked)
+
+
 def test_a_split_that_cannot_be_filled_is_told(run, options, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shortfalls(assemble(run, options)) == []
 

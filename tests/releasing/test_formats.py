@@ -21,6 +21,8 @@ from swag_af.data.context import Context, display
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.extras import install
 from swag_af.data.files import read_jsonl, write_jsonl
+from swag_af.data.instances.options import InstanceColumns, ReadingOptions
+from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
@@ -171,6 +173,15 @@ def test_the_jsonl_of_test_does_not_give_its_answers_away(options: ReleaseOption
     records = [record for _, record in read_jsonl(options.out / "jsonl" / "test.jsonl")]
     assert len(records) == made.sizes["test"]
     assert not {"label", "gold_source"} & {name for record in records for name in record}
+
+
+def test_an_audit_of_the_jsonl_can_go_by_the_groups_of_the_card(options: ReleaseOptions, made: Dataset) -> None:
+    """The card's intervals are those of groups that share a split, which no file named: an audit had narrower ones."""
+    files = [options.out / "jsonl" / f"{split}.jsonl" for split in ("train", "validation")]
+    by_group = ReadingOptions(columns=InstanceColumns(video_column="group"))
+    read = read_instances(files, by_group)
+    of = {question.id: group for question, group in zip(made.questions, made.groups, strict=True)}
+    assert [one.group for one in read.instances] == [str(of[one.id]) for one in read.instances]
 
 
 # ------------------------------------------------------------------------------- Parquet and the hub

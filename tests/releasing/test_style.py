@@ -23,7 +23,7 @@ from swag_af.filters.registry import DEFAULT_AUDIT
 from swag_af.releasing.card_style import NOBODY, style_in_short, style_lines
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.options import ReleaseOptions
-from swag_af.releasing.style import FEWEST_GROUPS, Style
+from swag_af.releasing.style import Style
 from swag_af.releasing.verb import release
 
 
@@ -150,10 +150,18 @@ def small_run(folder: Path, n: int, n_videos: int) -> Run:
     return open_run(folder / "run")
 
 
-@pytest.mark.parametrize(("n", "n_videos"), [(30, FEWEST_GROUPS - 1), (30, 1), (6, 6)])
+@pytest.mark.parametrize(("n", "n_videos"), [(30, 1), (6, 6)])
 def test_a_set_too_small_to_be_measured_is_said_so(tmp_path: Path, n: int, n_videos: int) -> None:
     _, card = released(small_run(tmp_path, n, n_videos), tmp_path, audit="hash")
     assert f"{n} questions in {n_videos} groups are too few" in card
+
+
+def test_a_set_of_few_groups_is_measured_as_an_audit_measures_it(tmp_path: Path) -> None:
+    """Of 4 groups the card said that style cannot be measured, and `audit` of the same file measured it."""
+    dataset, card = released(small_run(tmp_path, 30, 4), tmp_path, audit="hash")
+    assert [(one.n_groups, one.n_folds) for one in dataset.style.findings] == [(4, 4)]
+    assert "fitted on all but one of 4 parts of the groups" in card
+    assert "With 4 groups only large effects can be found." in card
 
 
 class Packageless(HashFilter):
