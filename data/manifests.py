@@ -177,9 +177,16 @@ def sha256_json_list(values: Iterable[object]) -> str:
 
 
 def check_same(
-    begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, flag: str, *, sources: Mapping[str, str] | None = None
+    begun: Mapping[str, Any],
+    now: Mapping[str, Any],
+    path: Path,
+    flag: str,
+    *,
+    sources: Mapping[str, str] | None = None,
+    is_finished: bool = False,
 ) -> None:
-    """Raise InputError naming what of `now` differs between how `path` was begun and what is asked for now.
+    """Raise InputError naming what of `now` differs between how `path` was begun, or finished, and what is asked for
+    now.
 
     `begun` was read from JSON: a tuple of `now` equals a list there. `sources` says whose source stands under a name,
     of somebody's own class: where that alone differs, the first command was repeated and the class was edited.
@@ -194,7 +201,8 @@ def check_same(
         )
     if differing:
         raise InputError(
-            f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another {flag}."
+            f"{path}: {'finished' if is_finished else 'begun'} with other {', '.join(differing)}. Repeat the first "
+            f"command, or choose another {flag}."
         )
 
 

@@ -42,8 +42,9 @@ def verify_export(options: ExportOptions) -> None:
     done = export(options)
     if done.key is None:
         say(
+            *done.warnings,
             f"{several(done.n, 'verdict')}. Written to {options.out}. Next: "
-            f"{command('verify', 'agreement', options.out)}"
+            f"{command('verify', 'agreement', options.out)}",
         )
         return
     for warning in done.warnings:

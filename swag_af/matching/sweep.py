@@ -106,7 +106,7 @@ def _check_same(out: Path, identity: Mapping[str, Any]) -> None:
     begun: Mapping[str, Any] = {}
     if (out / SWEEP).exists():
         begun = check_manifest(read_json(out / SWEEP), out / SWEEP, KIND).get("identity") or {}
-        check_same_matching(begun, identity, out / SWEEP)
+        check_same_matching(begun, identity, out / SWEEP, is_finished=True)
     if (out / PEOPLE).exists():
         check_same_matching(read_json(out / PEOPLE).get("identity", begun), identity, out / PEOPLE)
 

@@ -86,7 +86,7 @@ def match(options: MatchOptions) -> Matched:
     identity = identity_of(options, items)
     if (options.out / ABOUT).exists():
         about = check_manifest(read_json(options.out / ABOUT), options.out / ABOUT, KIND)
-        check_same_matching(about.get("identity") or {}, identity, options.out / ABOUT)
+        check_same_matching(about.get("identity") or {}, identity, options.out / ABOUT, is_finished=True)
         _check_whole(options.out, items)
         remove(options.out / WORK)  # a run that was killed with its record written has left it
         return open_matched(options.out)
@@ -214,11 +214,13 @@ def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
     }
 
 
-def check_same_matching(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
+def check_same_matching(
+    begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, *, is_finished: bool = False
+) -> None:
     """Raise InputError naming each option and whatever else differs, with both values."""
     told = _flat(now)
     sources = {f"source of {which}": f"{which} {told.get(which)}" for which in ("relevance", "similarity", "buckets")}
-    check_same(_flat(begun), told, path, "--out", sources=sources)
+    check_same(_flat(begun), told, path, "--out", sources=sources, is_finished=is_finished)
 
 
 def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:

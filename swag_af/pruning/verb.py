@@ -89,7 +89,7 @@ def prune(options: PruneOptions) -> Pruned:
     identity = _identity(options, instances, agreement)
     if (options.out / ABOUT).exists():
         begun = check_manifest(read_json(options.out / ABOUT), options.out / ABOUT, "prune")
-        check_same(begun.get("identity") or {}, identity, options.out / ABOUT, "--out")
+        check_same(begun.get("identity") or {}, identity, options.out / ABOUT, "--out", is_finished=True)
     else:
         _make(options, instances, identity, agreement)
     remove(options.out / WORK)

@@ -54,7 +54,7 @@ def refine(options: RefineOptions) -> Refined:
     if (options.out / ABOUT).exists():
         begun = read_json(options.out / ABOUT).get("identity") or {}
         sources = {f"{AUDITORS}: {name}: source": f"filter {name}" for name in plan.identity.get(AUDITORS, {})}
-        check_same(begun, plan.identity, options.out / ABOUT, "--out", sources=sources)
+        check_same(begun, plan.identity, options.out / ABOUT, "--out", sources=sources, is_finished=True)
     else:
         plan.make()
     remove(options.out / WORK)

@@ -121,7 +121,7 @@ def test_questions_of_people_are_of_the_lambdas_and_the_data_that_are_asked_for(
     shutil.rmtree(swept.out / "work")
     kept = files_of(swept.out)
     others = replace(swept, sweeping=replace(SWEEPING, sweep=(0.5, 2.0)))
-    with pytest.raises(InputError, match=r"sweep\.json: begun with other weights"):
+    with pytest.raises(InputError, match=r"sweep\.json: finished with other weights"):
         sweep(others)
     assert files_of(swept.out) == kept
     (swept.out / "sweep.json").unlink()
@@ -132,7 +132,7 @@ def test_questions_of_people_are_of_the_lambdas_and_the_data_that_are_asked_for(
     assert files_of(swept.out) == whole
     write_jsonl(options.data[0], [{"query": i.query, "response": f"{i.response} again"} for i in made(240).rows])
     shutil.rmtree(swept.out / "work")
-    with pytest.raises(InputError, match=r"sweep\.json: begun with other rows"):
+    with pytest.raises(InputError, match=r"sweep\.json: finished with other rows"):
         sweep(swept)
 
 

@@ -234,10 +234,10 @@ def test_an_edited_class_does_not_go_on_with_what_it_began(
 def test_only_what_differs_is_told(options: MatchOptions) -> None:
     match(options)
     other = replace(options, matching=replace(options.matching, weight=0.5, seed=3))
-    with pytest.raises(InputError, match=r"begun with other weight \(0\.1, now 0\.5\), seed \(0, now 3\)\. Repeat"):
+    with pytest.raises(InputError, match=r"finished with other weight \(0\.1, now 0\.5\), seed \(0, now 3\)\. Repeat"):
         match(other)
     write_jsonl(options.data[0], [{"query": f"why {i}?", "response": f"it is {i}."} for i in range(200)])
-    with pytest.raises(InputError, match=r"begun with other rows \(sha256 \w{8}, now sha256 \w{8}\)\. Repeat"):
+    with pytest.raises(InputError, match=r"finished with other rows \(sha256 \w{8}, now sha256 \w{8}\)\. Repeat"):
         match(options)
 
 

@@ -37,7 +37,15 @@ from swag_af.data.replacing import HOST
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.pruning import verb
 from swag_af.pruning.agreement import agreement_in_column, agreement_in_verdicts, by_difficulty
-from swag_af.pruning.artifacts import is_made, note_on, sentence, took_part, without_hasty
+from swag_af.pruning.artifacts import (
+    counted_line,
+    is_made,
+    left_line,
+    note_on,
+    sentence,
+    took_part,
+    without_hasty,
+)
 from swag_af.pruning.curve import Point
 from swag_af.pruning.lines import write_kept
 from swag_af.pruning.options import PruneOptions
@@ -267,7 +275,7 @@ def test_rows_of_csv_are_copied_with_all_their_lines(tmp_path: Path, monkeypatch
 
 
 def test_another_question_of_the_same_folder_is_refused(data: Path, straight: Path) -> None:
-    with pytest.raises(InputError, match="begun with other partitions"):
+    with pytest.raises(InputError, match="finished with other partitions"):
         prune(options(data, straight, agreement_column="votes", partitions=9))
 
 
@@ -462,6 +470,26 @@ def test_an_interval_is_said_to_be_reckoned_from_the_draws() -> None:
     assert without_hasty(replace(comparison, n_draws=2)).changes == (replace(change, outcome="untold"),)
 
 
+def test_what_lies_beyond_five_removals_is_told_by_count_and_as_one_of_many_checks() -> None:
+    """With 5 draws a change was named that 20 did not bear out: it was one of sixty checks, each with an interval."""
+    few = Comparison("a", "b", 90, 60, 60, "id", 5, 0, (replace(BELOW, outcome="same"),))
+    said = "beyond all 5 of them is luck 1 time in 6, of each check: --draws 19 makes that 1 in 20."
+    assert counted_line(few).endswith(said)
+    assert not counted_line(replace(few, n_draws=19))
+    assert sentence(few.changes[0]).endswith(" One of so many checks lies so far out by luck.")
+    assert "luck" not in sentence(BELOW)
+
+
+def test_the_largest_leak_that_stays_is_named() -> None:
+    stays = replace(BELOW, code="AF201", subject="longest", before=Side(0.5, 0.4, 0.6, "found"), after=UP)
+    full = replace(stays, code="AF110", after=Side(0.9, 0.8, 0.95, "clear"))
+    comparison = Comparison("a", "b", 90, 60, 60, "id", 5, 0, (BELOW, stays, full))
+    assert left_line(comparison) == (
+        "The largest leak that stays: AF201 longest, 30.0 % after, 50.0 % before (chance 25.0 %)."
+    )
+    assert left_line(replace(comparison, changes=(BELOW, full))).startswith("No probe and no single feature")
+
+
 def test_what_weighs_each_class_equally_is_said_to_do_so() -> None:
     assert sentence(replace(BELOW, balanced=True)).startswith(
         "AF101 options, tfidf, each class weighed equally: 30.0 %"
@@ -477,6 +505,7 @@ def test_what_weighs_each_class_equally_is_said_to_do_so() -> None:
         (replace(BELOW, after=replace(DOWN, status="clear")), False),
         (replace(BELOW, after=UP), False),
         (replace(BELOW, control=Control((0.2,), 0.2, 0.19, 0.22)), False),
+        (replace(BELOW, outcome="same"), False),  # beyond the interval of one check, and not of all
         (replace(BELOW, unit="share"), False),
         (replace(BELOW, outcome="untold"), False),
     ],

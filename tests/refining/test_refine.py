@@ -698,7 +698,7 @@ def test_nothing_is_left_where_every_question_is_flagged(options: RefineOptions,
     with pytest.raises(InputError, match=r"none would be left. .*, or --unmended flag\."):
         refine(options)
     assert refine(replace(options, unmended="flag")).about.n_kept == N // 2
-    with pytest.raises(InputError, match=r"begun with other unmended \(flag, now drop\)"):
+    with pytest.raises(InputError, match=r"finished with other unmended \(flag, now drop\)"):
         refine(options)
 
 

@@ -78,7 +78,8 @@ class Exported:
     key: Path | None
     """The key file, never uploaded."""
     warnings: tuple[str, ...] = ()
-    """Why questions will have fewer distractors than usual, and what people will not see."""
+    """Why questions will have fewer distractors than usual, what people will not see, and whose answers are left
+    out."""
 
 
 @dataclass(frozen=True)
@@ -143,14 +144,14 @@ def _export_verdicts(options: ExportOptions) -> Exported:
         from swag_af.verify.store import open_store
     store = open_store(options.run, options.database)
     check_apart("--out", options.out, (store.file,))
-    found = store.verdicts(include_dequalified=options.all)
-    left_out = store.verdicts(include_dequalified=True) if not found else []
+    found, every = (store.verdicts(include_dequalified=every) for every in (options.all, True))
     store.close()
-    if left_out:
-        people = several(len({verdict.annotator for verdict in left_out}), "person", "people")
+    left_out = Counter(verdict.annotator for verdict in every) - Counter(verdict.annotator for verdict in found)
+    said = f"{several(left_out.total(), 'answer')} of {several(len(left_out), 'person', 'people')}"
+    if left_out and not found:
         raise InputError(
-            f"{options.run}: {several(len(left_out), 'answer')} of {people}, all dequalified, so that none counts. "
-            "--all writes them, as does the admin page (/admin/verdicts.jsonl?all=true)."
+            f"{options.run}: {said}, all dequalified, so that none counts. --all writes them, as does the admin page "
+            "(/admin/verdicts.jsonl?all=true)."
         )
     if not found:
         raise InputError(
@@ -158,7 +159,8 @@ def _export_verdicts(options: ExportOptions) -> Exported:
             "--database, give the same here."
         )
     write_verdicts(options.out, found, store.settings["pool_identity"])
-    return Exported(len(found), (options.out,), None)
+    gone = (f"{said} are left out, since these were dequalified: --all writes them.",) if left_out else ()
+    return Exported(len(found), (options.out,), None, gone)
 
 
 def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
