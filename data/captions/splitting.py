@@ -14,14 +14,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from swag_af.data import tokens
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json
-from swag_af.data.manifests import sha256_json, sha256_tree, version_of
+from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree, version_of
 from swag_af.data.own_code import source_of
 from swag_af.data.records import parse_record
 from swag_af.data.replacing import remove, remove_leftovers
 from swag_af.data.scale import run_blocks
+from swag_af.data.syntax import splitters
 from swag_af.data.syntax.splitters import Split, Splitter, load_splitter, splits_of
 from swag_af.data.video import Caption
 
@@ -60,12 +62,13 @@ class Splitting:
         remove(self.folder)
 
     def _begin(self) -> dict[str, Any]:
-        """The plan, which is in the folder; what another splitter left is removed."""
+        """The plan, which is in the folder; what another splitter left, or this one with other rules, is removed."""
         model = getattr(self.splitter, "model", None)  # the one at a path may be trained again
         plan = {
             "splitter": self.splitter.name,
-            **{name: version_of(name) for name in ("swag-af", "spacy", "benepar")},
+            **{name: version_of(name) for name in ("swag-af", "spacy", "benepar", "textblob")},
             "source": source_of(self.splitter),
+            "rules": _rules(),
             "model": sha256_tree(model) if isinstance(model, Path) else None,
         }
         if not self._plan.exists() or read_json(self._plan) != plan:
@@ -131,6 +134,12 @@ class _SplitJob:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _SplitJob, (self.name, self.expected)
+
+
+def _rules() -> str:
+    """Hex SHA-256 of the source by which splitters of this package cut."""
+    files = sorted(Path(splitters.__file__).parent.rglob("*.py"))
+    return sha256_json([sha256_file(file) for file in (*files, Path(tokens.__file__))])
 
 
 def _hash(batch: Captions) -> str:

@@ -16,7 +16,7 @@ from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError
 from swag_af.data.files import read_json, write_array, write_json
 from swag_af.data.locks import alone
-from swag_af.data.manifests import MANIFEST
+from swag_af.data.manifests import MANIFEST, version_of
 from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -26,7 +26,7 @@ from swag_af.data.tags import CODES, Tagger, load_tagger, tags_of
 from swag_af.data.tokens import capitalise
 
 PLAN = "tagging.json"
-"""A file beside the manifest while tagging is in progress: which tagger is used."""
+"""A file beside the manifest while tagging is in progress: which tagger is used, and by which versions."""
 
 Rows = tuple[int, int]
 """`(begin, end)`: the rows of the pool from `begin` up to `end`."""
@@ -60,7 +60,7 @@ def _tagged(folder: Path, tagger_name: str, workers: int | None, engine: EngineO
             remove(folder / PLAN)  # of a run that was killed after its last step but this
             return pool
         pool = pool.with_tables([t for t in pool.tables if t not in CONTEXT_TAGS], dict.fromkeys(plan))
-    _begin(folder, plan)
+    _begin(folder, plan | {name: version_of(name) for name in ("swag-af", "spacy")})
     _tag_shards(pool, _Job(folder, tagger_name, tagger), workers, engine)
     made = pool.with_tables([*pool.tables, *CONTEXT_TAGS], plan)
     remove(folder / PLAN)
@@ -68,7 +68,7 @@ def _tagged(folder: Path, tagger_name: str, workers: int | None, engine: EngineO
 
 
 def _begin(folder: Path, plan: dict[str, Any]) -> None:
-    """Record the tagger; what another tagger left in the shards is deleted."""
+    """Record the tagger and what it depends on; what another one left in the shards is deleted."""
     if (folder / PLAN).exists() and read_json(folder / PLAN) == plan:
         return
     remove_tables(folder)

@@ -101,6 +101,7 @@ class AutoSplitter:
     def __init__(self) -> None:
         self._trees, self._others = TreesSplitter(), load_splitter(best_at_hand())
         self.name = f"trees-or-{self._others.name}"
+        self.model = getattr(self._others, "model", None)
 
     def split(self, captions: Sequence[Caption]) -> list[Split | None]:
         with_tree = [bool(caption.tree) for caption in captions]

@@ -266,6 +266,26 @@ def test_what_other_rules_left_is_done_again(sharded: Path, monkeypatch: pytest.
     assert (made.gather("tags", np.array([0]))[0, 0] != 7).any()
 
 
+def test_what_another_spacy_left_is_done_again(sharded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed tagging went on with tags of two versions of spaCy."""
+    jobs: list[object] = []
+    tag_shards = tagging._tag_shards
+
+    def kill(pool: CandidatePool, *given: Any) -> None:
+        tag_shards(pool, *given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tagging, "_tag_shards", kill)
+        patch.setattr(tagging, "version_of", lambda name: "3.0")
+        with pytest.raises(KeyboardInterrupt):
+            tag(TagOptions(sharded, "rules", in_context=True))
+    tag_block = tagging._Tagging.tag
+    monkeypatch.setattr(tagging._Tagging, "tag", lambda self, block: (jobs.append(block), tag_block(self, block))[1])
+    tag(TagOptions(sharded, "rules", in_context=True))
+    assert len(jobs) == 3
+
+
 def test_tags_of_another_tagger_take_the_place_of_those_that_stand(folder: Path, tmp_path: Path) -> None:
     spacy = pytest.importorskip("spacy")
     nlp = spacy.blank("en")

@@ -18,6 +18,7 @@ from swag_af.data.captions.verb import contexts
 from swag_af.data.errors import ContractError, InputError
 from swag_af.data.files import write_json, write_jsonl
 from swag_af.data.sample.grammar import sample_videos
+from swag_af.data.syntax import splitters
 from swag_af.data.syntax.splitters import RulesSplitter, Split, load_splitter
 from swag_af.data.video import Caption
 
@@ -155,6 +156,24 @@ def test_splits_of_a_splitter_that_was_edited_or_trained_again_are_not_taken(
     assert [n_done(trained), n_done(trained)] == [0, 2]
     monkeypatch.setattr("swag_af.data.captions.splitting.source_of", lambda splitter: "edited")
     assert n_done(trained) == 0
+
+
+def test_splits_by_other_rules_of_ours_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the version of the package was looked at, which an update of a checkout does not change."""
+    batches = [[Caption(f"The man walks in and sits down {i}.")] for i in range(2)]
+    shutil.copytree(Path(splitters.__file__).parent, tmp_path / "syntax")
+    monkeypatch.setattr(splitters, "__file__", str(tmp_path / "syntax" / "splitters.py"))
+
+    def n_done() -> int:
+        with Splitting("rules", RulesSplitter(), tmp_path / "splits").split(batches) as splits:
+            before = len(list((tmp_path / "splits").glob("0*.json")))
+            list(splits)
+        return before
+
+    assert [n_done(), n_done()] == [0, 2]
+    with (tmp_path / "syntax" / "english" / "rules.py").open("a") as file:
+        file.write("# edited")
+    assert [n_done(), n_done()] == [0, 2]
 
 
 def test_a_worker_with_another_splitter_is_refused() -> None:
