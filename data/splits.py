@@ -113,6 +113,17 @@ def join_pairs(groups: np.ndarray, pairs: Sequence[tuple[int, int]] | np.ndarray
     return _connected(groups, groups[rows.ravel()], np.repeat(np.arange(len(rows)), 2))
 
 
+def least_of_few(
+    groups: np.ndarray, pairs: np.ndarray, similarity: np.ndarray, largest: float, *, least: float
+) -> float | None:
+    """The similarity, `least` or more, from which on `pairs` (p, 2) with these (p,) can join `groups` (n,) and make
+    none larger than `largest`; None where there is none."""
+    for threshold in (least, *(one for one in STRICTER if one > least)):
+        if np.bincount(join_pairs(groups, pairs[similarity >= threshold])).max(initial=0) <= largest:
+            return threshold
+    return None
+
+
 def deal(groups: np.ndarray, n_parts: int, *, rng: np.random.Generator, largest_first: bool = True) -> np.ndarray:
     """(n,) a part for every row, whole `groups` (n,) together, each to the emptiest part.
 

@@ -8,7 +8,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,22 +24,25 @@ from swag_af.data.replacing import replacing_all
 from swag_af.data.splits import (
     FEW_TOGETHER,
     MOST_TOGETHER,
-    STRICTER,
     Joined,
     a_story,
     deal,
     join_by_text,
     join_pairs,
+    least_of_few,
     named_groups,
 )
-from swag_af.data.text.near_duplicates import is_templated, jaccard, peculiar, same_sets, shingle_sets, similar_sets
+from swag_af.data.text.near_duplicates import (
+    is_templated,
+    same_sets,
+    shingle_sets,
+    similar_sets,
+    similar_without_phrases,
+)
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.text.wording import sentence_keys
 from swag_af.data.tokens import normalise_blanks
 from swag_af.data.urls import command
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 N_FOLDS = 5
 """Number of folds for a file that has none (the paper's number, and `ContextRules.n_folds`)."""
@@ -138,36 +141,16 @@ def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], thresh
     copies = join_pairs(groups, np.stack([first, np.arange(len(first))], axis=1))
     distinct = np.unique(first)
     some = sets[distinct]
+    alone, largest = np.arange(len(distinct)), max(FEW_TOGETHER, MOST_TOGETHER * len(distinct))
     alike = None if is_templated(some, threshold) else similar_sets(some, threshold)[0]  # (p, 2), or too many to list
-    if alike is not None and _are_few(alike, len(distinct)):
+    if alike is not None and np.bincount(join_pairs(alone, alike)).max(initial=0) <= largest:
         return NearJoined(join_pairs(copies, distinct[alike]), threshold, threshold, is_templated=False, n_apart=0)
-    known, similarity = _pairs_without_phrases(some, threshold)
-    least = _least_of_few(known, similarity, len(distinct), threshold)
+    known, similarity = similar_without_phrases(some, threshold)
+    least = least_of_few(alone, known, similarity, largest, least=threshold)
     made = known[similarity >= least] if least is not None else known[:0]
     joined = join_pairs(copies, distinct[made])
     one, other = joined[distinct[known if alike is None else alike]].T
     return NearJoined(joined, threshold, least, is_templated=True, n_apart=int((one != other).sum()))
-
-
-def _pairs_without_phrases(sets: "csr_array", threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """(p, 2) the pairs of `sets` (n, shingles) that are similar enough also without what many have, and (p,) how
-    similar."""
-    pairs, without = similar_sets(peculiar(sets, threshold), threshold)
-    similarity = np.minimum(without, jaccard(sets, pairs))
-    return pairs[similarity >= threshold], similarity[similarity >= threshold]
-
-
-def _least_of_few(pairs: np.ndarray, similarity: np.ndarray, n: int, threshold: float) -> float | None:
-    """The similarity from which on few of `n` texts hang together by `pairs` (p, 2); None where there is none."""
-    for least in (threshold, *(one for one in STRICTER if one > threshold)):
-        if _are_few(pairs[similarity >= least], n):
-            return least
-    return None
-
-
-def _are_few(pairs: np.ndarray, n: int) -> bool:
-    """Whether no more than MOST_TOGETHER of `n` texts, or FEW_TOGETHER, hang together by `pairs` (p, 2)."""
-    return int(np.bincount(join_pairs(np.arange(n), pairs)).max(initial=0)) <= max(FEW_TOGETHER, MOST_TOGETHER * n)
 
 
 def read_contexts(path: Path) -> list[Context]:

@@ -12,17 +12,17 @@ from swag_af.data.instances.recycling import MUCH, recycled
 from swag_af.data.splits import (
     FEW_TOGETHER,
     MOST_TOGETHER,
-    STRICTER,
     Joined,
     deal,
     join_by_text,
     join_pairs,
+    least_of_few,
     named_groups,
     numbered,
     renumbered,
     rows_apart,
 )
-from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
+from swag_af.data.text.near_duplicates import shingle_sets, similar_without_phrases, word_sets
 from swag_af.data.text.sentences import sentences_of
 from swag_af.data.text.wording import comparable, text_key, words
 
@@ -225,13 +225,9 @@ def _one_of_each(texts: list[str], keys: np.ndarray, groups: np.ndarray) -> np.n
 def _with_near(groups: np.ndarray, rows: np.ndarray, sets: "csr_array", largest: int) -> tuple[np.ndarray, float]:
     """(N,) `groups` joined where the texts of `rows`, with these `sets`, are nearly the same, and how similar they had
     to be; 1 if none could be joined."""
-    pairs, similarity = similar_sets(peculiar(sets, NEAR), NEAR)
-    similarity = np.minimum(similarity, jaccard(sets, pairs))
-    for threshold in STRICTER:
-        joined = join_pairs(groups, rows[pairs[similarity >= threshold]])
-        if np.bincount(joined).max() <= largest:
-            return joined, threshold
-    return groups, 1.0
+    pairs, similarity = similar_without_phrases(sets, NEAR)
+    threshold = least_of_few(groups, rows[pairs], similarity, largest, least=NEAR)
+    return (groups, 1.0) if threshold is None else (join_pairs(groups, rows[pairs[similarity >= threshold]]), threshold)
 
 
 def _said(by_context: _Together, by_options: _Together, shared: Mapping[str, int], copies: Joined, named: str) -> str:

@@ -178,6 +178,14 @@ def peculiar(sets: "csr_array", threshold: float) -> "csr_array":
         limit = max(_FEW, limit // 2)
 
 
+def similar_without_phrases(sets: "csr_array", threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """(p, 2) the pairs of `sets` (n, shingles) that are similar enough also without what many have, and (p,) how
+    similar."""
+    pairs, without = similar_sets(peculiar(sets, threshold), threshold)
+    similarity = np.minimum(without, jaccard(sets, pairs))
+    return pairs[similarity >= threshold], similarity[similarity >= threshold]
+
+
 def _check(threshold: float) -> None:
     if not 0 < threshold <= 1:
         raise InputError(f"near duplicates at {threshold}: a similarity over 0 and up to 1.")
