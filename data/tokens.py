@@ -25,7 +25,7 @@ _WIDE = re.compile("[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60]{2}")
 _OPENING = re.compile(r"([(\[{$#@“„‘«])\s+")
 _INITIALS = re.compile(r"\b([A-Za-z]) & (?=[A-Za-z]\b)")
 _GLUED = re.compile(r"\s+(n't|'(?:s|m|d|re|ve|ll)\b)", re.IGNORECASE)
-_CLITIC = re.compile(r"\s+(n['’]t|['’](?:s|m|d|re|ve|ll))(?!\w)", re.IGNORECASE)
+_CLITIC = re.compile(r"\s(?<!\s\s)\s*(n['’]t|['’](?:s|m|d|re|ve|ll))(?!\w)", re.IGNORECASE)
 _TYPESET_APOSTROPHE = re.compile(r"\s+’(?:\s+(?=(?:s|t|m|d|re|ve|ll)\b))?", re.IGNORECASE)
 _ONE_WORD = re.compile(r"\b(?:(can) (not)|(gim|lem) (me)|(gon|wan) (na)|(got) (ta))\b", re.IGNORECASE)
 """Words that NLTK splits, as the Penn Treebank does."""

@@ -117,14 +117,14 @@ def with_full_stop(caption: Caption) -> Caption:
     return caption if text == caption.text else replace(caption, text=text)
 
 
-_MARKS = re.compile(r"([.!?…]{2,})$")
+_MARKS = re.compile(r"(?<![.!?…])([.!?…]{2,})$")
 
 
 def _one_mark(found: re.Match[str]) -> str:
     return next((mark for mark in found[1] if mark in "!?"), ".")
 
 
-_MARK_WITHIN = re.compile(r"([.!?…]+)([\"')\]}”’»]+)$")
+_MARK_WITHIN = re.compile(r"(?<![.!?…])([.!?…]+)([\"')\]}”’»]+)$")
 
 
 def drop_table(n_kept: int, dropped: Sequence[DroppedPair]) -> dict[str, int]:

@@ -27,12 +27,12 @@ _PLAIN_FORMS = str.maketrans(
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 _BRACKET = re.compile("|".join(_BRACKETS), re.IGNORECASE)
 _DOUBLED_QUOTE = re.compile("``|''")
-_DASH = re.compile(r"\s*--+\s*|\s+-+\s+")
+_DASH = re.compile(r"(?:(?<!\s)\s+)?--+\s*|(?<!\s)\s+-+\s+")
 """A dash between clauses; hyphens within words stay."""
 _SINGLE_QUOTED = re.compile(r"(?<![\w'])'(?![nN]')(?=[^\s'])([^']*(?<=[^\s'])(?:'(?=\w)[^']*)*)(?<=[^\s'])'(?![\w'])")
 """A quotation; the `'n'` of rock 'n' roll is none."""
 _REFERENCE = re.compile(r"&#?\w+;")
-_LOOSE_END = re.compile(r"[\s.,;:，、；：-]+$")
+_LOOSE_END = re.compile(r"(?<![\s.,;:，、；：-])[\s.,;:，、；：-]+$")
 _AM = {"\u0e4d\u0e32": "\u0e33", "\u0ecd\u0eb2": "\u0eb3"}
 """Vowels of Thai and Lao that NFKC takes apart, as nobody writes them."""
 _NARROW = re.compile("(?<=[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff」』]) ?[,!?;:]")

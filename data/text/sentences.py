@@ -5,7 +5,7 @@ import re
 from swag_af.data.text.scripts import END_MARKS, OTHER_END, tokenize_any
 from swag_af.data.tokens import normalise_blanks
 
-_ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|prof|vs|approx)|\b\w(?:\.\w)+)\.$", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|prof|vs|approx)|\b\w\.\w)\.$", re.IGNORECASE)
 _CLOSERS = r"\"')\]’”」』】》〉）"
 _PAIR = re.compile(r"(?=(?:^|[\s(])([^\W\d_A-Z]\.\s\w{1,3}\.))")
 """Two short words, of which neither ends a sentence: z. B., d. h., u. a., т. д."""
@@ -15,6 +15,8 @@ _WITHIN = re.compile(
 )
 """What else ends in a full stop in the midst of a sentence, even before a capital: an initial, and numbers that count
 in German."""
+_LONGEST = 16
+"""Characters, more than what any of these three patterns finds has."""
 _TITLE = re.compile(r"\b(?:mr|mrs|ms|dr|st|prof)\.$", re.IGNORECASE)
 _END = re.compile(
     r"(?<=[a-z][.?!])(?=[A-Z])|(?<=[.?!])[\"')\]]*(\s+)(?=\S)|"
@@ -30,10 +32,10 @@ def sentences_of(text: str) -> list[str]:
     initial at the beginning, and a number behind a German article (`am 3. Mai`) never do.
     """
     sentences, begin = [], 0
-    pairs = [found.span(1) for found in _PAIR.finditer(text)]
+    within = {at for found in _PAIR.finditer(text) for at in range(found.start(1) + 1, found.end(1) + 1)}
     for found in _END.finditer(text):
-        before, after = text[begin : found.start()], text[found.end()]
-        is_shortened = any(first < found.start() <= last for first, last in pairs) or _WITHIN.search(before)
+        before, after = text[max(begin, found.start() - _LONGEST) : found.start()], text[found.end()]
+        is_shortened = found.start() in within or _WITHIN.search(before)
         if _TITLE.search(before) or is_shortened or (_ABBREVIATION.search(before) and not after.isupper()):
             continue
         if after.islower() and found[0].strip():  # behind a closing quote or bracket it goes on

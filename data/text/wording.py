@@ -17,8 +17,12 @@ _QUOTES = str.maketrans(
 )
 
 
-_NO_END = r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)"
-SENTENCE_END = re.compile(rf"""(?:{_NO_END}[.?!]+["')\]’”]*\s+|(?:.{OTHER_END})+["')\]’”」』）]*\s*)""")
+_TITLES = ("Mr", "Mrs", "Ms", "Dr", "St")
+_MARK = "".join(rf"(?<!\b{title}[.?!])" for title in _TITLES) + r"(?<![.?!]{2})"
+_BEHIND_TITLE = "|".join(rf"(?<=\b{title}[.?!]{{2}})" for title in _TITLES)
+SENTENCE_END = re.compile(
+    rf"""(?:[.?!](?:{_MARK}|{_BEHIND_TITLE})[.?!]*["')\]’”]*\s+|(?:.{OTHER_END})+["')\]’”」』）]*\s*)"""
+)
 """What parts a sentence from the next; behind the marks of other scripts there need be no blank."""
 
 

@@ -1,16 +1,24 @@
 """Claims about keys and words of texts that are compared."""
 
+import re
 import sys
+import time
 import unicodedata
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from slow import patterns
 
+from swag_af.data import tokens
+from swag_af.data.captions import drops
 from swag_af.data.captions.published import sentences_of
+from swag_af.data.text import normalise as normalising
+from swag_af.data.text import sentences, wording
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart, characters_joined, full_stop_after, is_latin, tokenize_any
 from swag_af.data.text.wording import END, comparable, compatible, marked_words, option_key, text_key, words, words_of
+from swag_af.data.video import Caption
 
 MARKS = st.sampled_from([" ", ", ", ". ", "... ", "; ", " - ", " – ", "—", "--", "-", '!" ', " (", ") ", "? ", " + "])
 """What stands between words of prose."""
@@ -208,3 +216,51 @@ def test_options_of_other_letters_and_digits_are_others(one: str, other: str) ->
 
 def test_an_option_without_a_visible_character_has_no_key() -> None:
     assert [option_key(text) for text in ("", " \t", "\u200b")] == [0, 0, 0]
+
+
+PIECES = st.sampled_from(
+    [
+        *(". ", ".", " ", "-", "--", "a", "A", "Mr", "mr.", "St", "!", "?", '"', "'", ")", "？", "。", "．", "5", "…"),
+        *(",", "；", "b.", "z. B. ", "am 3.", "J.", "a.b.", "approx.", "»", "\n", " \t", "n't", " 's"),
+    ]
+)
+TWINS = [
+    (wording.SENTENCE_END, patterns.SENTENCE_END),
+    (normalising._DASH, patterns.DASH),
+    (normalising._LOOSE_END, patterns.LOOSE_END),
+    (tokens._CLITIC, patterns.CLITIC),
+    (drops._MARKS, patterns.MARKS),
+    (drops._MARK_WITHIN, patterns.MARK_WITHIN),
+]
+
+
+@given(st.lists(PIECES, max_size=14).map("".join))
+@example("Mr.. A-- -- .\u3002 . x")
+def test_patterns_match_as_their_slow_twins(text: str) -> None:
+    for fast, slow in TWINS:
+        assert [(found.span(), found.groups()) for found in fast.finditer(text)] == [
+            (found.span(), found.groups()) for found in slow.finditer(text)
+        ]
+    ends = re.compile(rf"{wording.SENTENCE_END.pattern}(?=[^a-z\s])")
+    assert ends.split(text) == re.split(rf"{patterns.SENTENCE_END.pattern}(?=[^a-z\s])", text)
+
+
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_abbreviations_are_those_of_the_whole_text_before(text: str) -> None:
+    window = text[-sentences._LONGEST :]
+    for fast, slow in ((sentences._TITLE, patterns.TITLE), (sentences._ABBREVIATION, patterns.ABBREVIATION)):
+        assert bool(fast.search(window)) == bool(slow.search(text))
+
+
+HOSTILE = [".", "…", "- ", "mr. ", "a. b. ", " "]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_long_run_of_marks_or_blanks_takes_no_minutes(piece: str) -> None:
+    """Twice as many dots took four times as long: forty thousand half a minute."""
+    text = f"A man{piece * (40_000 // len(piece))}x"
+    began = time.process_time()
+    for read in (normalise, sentences.sentences_of, wording.sentence_keys, wording.open_end, tokens.attach_clitics):
+        read(text)
+    drops.with_full_stop(Caption(text))
+    assert time.process_time() - began < 5
