@@ -14,6 +14,7 @@ import os
 import re
 import tomllib
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EINVAL, ENOSYS, EOPNOTSUPP
@@ -259,7 +260,7 @@ def parse_json(text: str, path: object, line: int | None = None) -> Any:
     """The JSON value of `text`, which is in `path`, or in a line of it; InputError says what is wrong and where.
 
     Beside what is not JSON, values are refused that nothing could be done with: nested deeper than `DEEPEST`, numbers
-    of thousands of digits, text that cannot be written as UTF-8.
+    of thousands of digits, text that cannot be written as UTF-8, objects with two values under one name.
     """
     at = "" if line is None else f"line {line} is "
     try:
@@ -277,10 +278,10 @@ def parse_json(text: str, path: object, line: int | None = None) -> Any:
 def json_value(text: str) -> Any:
     """The JSON value of `text`, say of a cell; JSONDecodeError, or another ValueError where `parse_json` refuses."""
     try:
-        value = json.loads(text)
+        value = _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, _RepeatedNameError):
         raise
     except ValueError:
         raise ValueError("with a number of too many digits") from None
@@ -288,6 +289,20 @@ def json_value(text: str) -> Any:
         raise ValueError(fault)
     return value
 
+
+class _RepeatedNameError(ValueError):
+    """An object has two values under one name, of which a reader would lose the first without a word."""
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        repeated = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+        raise _RepeatedNameError(f"in which {repeated!a} stands twice in one object")
+    return made
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object_of)
 
 _SUSPECT = re.compile(r"\\u[dD][89a-fA-F]")
 """The escapes of halves of a character, which need a closer look: two of them are one character."""

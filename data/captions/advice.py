@@ -3,12 +3,13 @@
 Only counts and words; nothing is dropped here, and nothing is printed.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from swag_af.data.captions.drops import REASONS, is_enclosed
 from swag_af.data.captions.options import ContextRules
-from swag_af.data.errors import several
+from swag_af.data.errors import several, told
 from swag_af.data.text.sentences import sentences_of
 from swag_af.data.video import Video
 
@@ -78,6 +79,21 @@ def sentence_warnings(name: str, videos: Sequence[Video]) -> list[str]:
         f"{name}: {_of(n, len(texts), 'captions')} are of several sentences. Endings are generated a sentence long, so "
         "`generate` leaves out golds of more. Give each sentence a caption of its own, in order."
     ]
+
+
+def markup_warnings(name: str, videos: Sequence[Video]) -> list[str]:
+    """A warning where captions in the source called `name` have tags of HTML."""
+    found = [tag[0] for video in videos for caption in video.captions if (tag := _TAG.search(caption.text))]
+    if not found:
+        return []
+    n_captions = sum(len(video.captions) for video in videos)
+    return [
+        f"{name}: {_of(len(found), n_captions, 'captions')} have HTML tags (first: {told(found[0])}), whose signs and "
+        "names are words of contexts and endings like all others. Take the tags out of the source."
+    ]
+
+
+_TAG = re.compile(r"</?(?:a|b|br|div|em|font|h[1-6]|i|img|li|ol|p|span|strong|sub|sup|u|ul)\b[^<>]*>", re.IGNORECASE)
 
 
 def drop_warnings(drops: Mapping[str, int]) -> list[str]:

@@ -4,16 +4,14 @@ Each reader sorts captions by time; nothing is dropped, split at its verb phrase
 where to get the files.
 """
 
-import json
 import re
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from swag_af.data.captions.columns import in_order, seconds, timed_video
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_lines, read_text
+from swag_af.data.files import read_json, read_lines
 from swag_af.data.sources import open_source
 from swag_af.data.text.sentences import sentences_of
 from swag_af.data.tokens import normalise_blanks
@@ -60,23 +58,7 @@ def _object(path: Path, what: str) -> dict[str, Any]:
     content = read_json(path)
     if not isinstance(content, dict):
         raise InputError(f"{path}: not {what}. Say its --format.")
-    if repeated := _repeated_keys(path):
-        raise InputError(
-            f"{path}: {repeated[0]!r} stands twice in one object, of which JSON reads the last alone. Give what was "
-            "joined as files of their own."
-        )
     return content
-
-
-def _repeated_keys(path: Path) -> list[str]:
-    """The keys that stand more than once in an object of the JSON in `path`."""
-    found: list[str] = []
-
-    def note(pairs: list[tuple[str, Any]]) -> None:
-        found.extend(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-
-    json.loads(read_text(path), object_pairs_hook=note)
-    return found
 
 
 def _timed_video(path: Path, key: str, source: str, sentences: list[Any], times: list[Any]) -> Video:

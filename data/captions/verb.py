@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.captions.advice import drop_warnings, most_common_advice, sentence_warnings, time_warnings
+from swag_af.data.captions.advice import (
+    drop_warnings,
+    markup_warnings,
+    most_common_advice,
+    sentence_warnings,
+    time_warnings,
+)
 from swag_af.data.captions.context_set import joined_by_sentence, manifest_path_of, set_paths, write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.drops import drop_table
@@ -73,6 +79,7 @@ def _contexts(options: ContextsOptions, folder: Path) -> dict[str, int]:
     odd = []
     for path, (videos, _) in zip(options.sources, read, strict=True):
         odd += [*time_warnings(path.name, videos, options.rules), *sentence_warnings(path.name, videos)]
+        odd += markup_warnings(path.name, videos)
     for line in [*odd, *drop_warnings(table)]:
         note(f"Warning: {line}")
     return table

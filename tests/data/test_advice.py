@@ -1,15 +1,17 @@
 """Claims about warnings: captions of several people in one video, and rules that drop a large share, are named."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from folders import write
 
-from swag_af.data.captions.advice import FLAGS, drop_warnings, sentence_warnings, time_warnings
+from swag_af.data.captions.advice import FLAGS, drop_warnings, markup_warnings, sentence_warnings, time_warnings
 from swag_af.data.captions.drops import REASONS
 from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
 from swag_af.data.captions.readers import read_videos
+from swag_af.data.captions.repair import mend_videos
 from swag_af.data.captions.verb import contexts
 from swag_af.data.errors import ExhaustedError, InputError
 
@@ -48,6 +50,16 @@ def test_captions_of_several_sentences_are_noticed(tmp_path: Path) -> None:
     assert line.startswith("rows.jsonl: 2 of 100 captions (2%) are of several sentences.")
     write(path, ({"video": "v", "sentence": text} for text in [one] * 99 + [two]))
     assert sentence_warnings("rows.jsonl", read_videos(path)) == []
+
+
+def test_tags_of_html_are_counted(tmp_path: Path) -> None:
+    """They became words of endings without a word."""
+    texts = ["A man</b> sits.", "He eats.<BR />", "&lt;p&gt;He reads.", "He says x < y and b > c.", "He <3 cats."]
+    path = write(tmp_path / "rows.jsonl", [{"video": "v", "sentence": text} for text in texts])
+    videos, _ = mend_videos(read_videos(path))
+    (line,) = markup_warnings("rows.jsonl", videos)
+    assert line.startswith("rows.jsonl: 3 of 5 captions (60%) have HTML tags (first: '</b>'), ")
+    assert markup_warnings("rows.jsonl", [replace(video, captions=video.captions[3:]) for video in videos]) == []
 
 
 def test_tables_count_captions_that_go_back_too(tmp_path: Path) -> None:

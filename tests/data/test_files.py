@@ -336,6 +336,7 @@ BROKEN_LINES = [
     (b'{"a": 1}\n\n{"a": }\n', "line 3"),
     (b'{"a": 1}\n[1]\n', "line 2 is not a JSON object"),
     (b'{"a": 1}\n"\xff"\n', "UTF-8"),
+    (b'{"a": 1}\n{"a": {"b": 1, "c": 2, "b": 3}}\n', "line 2 is JSON in which 'b' stands twice in one object"),
 ]
 
 

@@ -54,6 +54,7 @@ BAD_JSON = {
     "deep, and still JSON": (b"[" * 100 + b"]" * 100, "nested deeper than 64"),
     "a long number": (b"1" * 5_000, "too many digits"),
     "half a character": (rb'{"a": "\ud83d"}', "half a surrogate pair under a"),
+    "a name twice": (b'{"a": 1, "a": 1}', "JSON in which 'a' stands twice in one object"),
     "UTF-16": ("{}".encode("utf-16"), "not UTF-8"),
     "UTF-16 without a mark": ("{}".encode("utf-16-le"), "NUL"),
     "latin-1": ('{"a": "é"}'.encode("latin-1"), "not UTF-8"),
