@@ -41,6 +41,7 @@ Reading order (each file or folder imports only those named before it):
     pool        contexts with their candidates, as memory-mapped tables
     run         a run: start, replacements, log
     instances   labelled instances of any dataset: questions with options, texts with classes
+    pooling     your own texts to a pool: what their columns mean, and the verbs `pool` and `tag`
     findings    what audits found, stored with the run
 
 Importing this package loads nothing else.

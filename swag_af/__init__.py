@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from swag_af.data.instances.reading import read_instances
     from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
     from swag_af.data.pool.pool import CandidatePool
-    from swag_af.data.pool.verb import pool, tag
+    from swag_af.data.pooling.verb import pool, tag
     from swag_af.data.run import Run, open_run
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
@@ -208,7 +208,7 @@ _MODULE_OF = {
     "check_similarity": "swag_af.matching.checking",
     "sweep": "swag_af.matching.sweep",
     "open_run": "swag_af.data.run",
-    "pool": "swag_af.data.pool.verb",
+    "pool": "swag_af.data.pooling.verb",
     "refine": "swag_af.refining.verb",
     "release": "swag_af.releasing.verb",
     "probe": "swag_af.auditing.probes.probe",
@@ -221,7 +221,7 @@ _MODULE_OF = {
     "run_filter": "swag_af.cli.filtering",
     "score": "swag_af.cli.scoring",
     "scores_of": "swag_af.scoring.outcome",
-    "tag": "swag_af.data.pool.verb",
+    "tag": "swag_af.data.pooling.verb",
     "train_lm": "swag_af.lm.lstm.train",
     "train_nli": "swag_af.filters.nli.training",
     "train_tagger": "swag_af.data.syntax.train_tagger",

@@ -30,7 +30,7 @@ from swag_af.data.findings import Finding, keep
 from swag_af.data.pool.drafts import ShardDraft
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.verb import pool
+from swag_af.data.pooling.verb import pool
 from swag_af.data.run import open_run
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.guarding.options import GuardOptions

@@ -39,7 +39,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl, write_text
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.verb import pool, tag
+from swag_af.data.pooling.verb import pool, tag
 from swag_af.data.run import open_run
 from swag_af.data.sample import grammar
 from swag_af.data.syntax.options import TrainTaggerOptions

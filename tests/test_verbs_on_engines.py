@@ -47,7 +47,7 @@ from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.folder import SHARDS
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.verb import tag
+from swag_af.data.pooling.verb import tag
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.lm.features import features
 from swag_af.lm.lstm.checkpoints import fold_path, is_finished

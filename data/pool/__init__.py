@@ -17,9 +17,7 @@ Reading order (each file imports only those named before it):
     recount      what is counted over all rows, for those that are left
     drafts       an unfinished shard, one file per row
     joining      shards from several machines, before they become a pool
-    columns      what the columns of a row mean: SWAG's, HellaSwag's, your own
     in_context   every candidate tagged in its sentence
-    verb         the verbs `pool` and `tag`
 
 Importing this package loads nothing else.
 """

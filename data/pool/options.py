@@ -56,8 +56,8 @@ class PoolOptions(Options):
 
     Reads one row per context: first sentence (sent1), start of the second, right ending (gold), and any number of wrong
     endings (negatives) of any length. The layouts of SWAG and HellaSwag are recognised by their columns, formats by the
-    files. Columns such as question, choices and answer are read if no other column could be meant, and the program says
-    which it read.
+    files. Other columns that `audit` reads, such as question, choices and answer, are read if no other column is left
+    over, and the program says which it read.
 
     Negatives that repeat gold or each other are left out and counted; letter case, blanks and final full stops are
     ignored in this. Warns if letter case, blanks, quotes, final marks or invisible characters reveal gold. Needs little

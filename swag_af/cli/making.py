@@ -142,7 +142,7 @@ def features(options: FeaturesOptions) -> None:
 def pool(options: PoolOptions) -> None:
     """Print the size of the pool, what was left out, which surface features give gold away, and what to run next."""
     from swag_af.cli.following import command_for
-    from swag_af.data.pool.verb import pool as build
+    from swag_af.data.pooling.verb import pool as build
 
     made = build(options)
     n_negatives = made.counts - 1  # (N,)
@@ -195,7 +195,7 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
 def tag(options: TagOptions) -> None:
     """Print which tagger was used, and how many word types have each tag."""
     from swag_af.cli.following import command_for
-    from swag_af.data.pool.verb import tag as retag
+    from swag_af.data.pooling.verb import tag as retag
     from swag_af.data.tags import TAGS
 
     made = retag(options)

@@ -19,9 +19,9 @@ from swag_af.data.files import read_json
 from swag_af.data.instances.layouts.staged import rationale_id
 from swag_af.data.interval import interval
 from swag_af.data.manifests import MANIFEST
-from swag_af.data.pool.columns import MATCH_FOLD
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.sharing import SharedTextWarning
+from swag_af.data.pooling.columns import MATCH_FOLD
 from swag_af.data.records import Matching
 from swag_af.data.run import begin_run, open_run
 from swag_af.data.text.surface import SurfaceFinding, SurfaceWarning

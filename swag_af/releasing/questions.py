@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context, display, readable
-from swag_af.data.pool.columns import MATCH_FOLD
+from swag_af.data.pooling.columns import MATCH_FOLD
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.data.tokens import one_after_another

@@ -30,9 +30,9 @@ from swag_af.data.locks import alone
 from swag_af.data.own_code import load_function
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool import spool as spooling
-from swag_af.data.pool import verb as build
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
-from swag_af.data.pool.verb import pool, tag
+from swag_af.data.pooling import verb as build
+from swag_af.data.pooling.verb import pool, tag
 
 ROWS: list[dict[str, Any]] = [
     {"sent1": "A cook waits.", "start": "She", "gold": "stirs the soup.", "negatives": ["flies off.", "sings."]},
@@ -573,7 +573,7 @@ BAD_FILES = {
     "a question without options": (
         "rows.csv",
         "question,answer\nWhy?,b\n",
-        "columns with --sent1-column NAME and so on",
+        "columns with --sent1-column NAME and so on, or with --context-column, --endings-column and --label-column; `",
     ),
     "another separator": ("rows.csv", "sent1^start^gold\na^b^c\n", "parted by commas, semicolons, tabs or bars"),
     "a test file": ("test.csv", "startphrase,sent1,sent2,ending0,ending1\na,b,c,d,e\n", "no column label, .*test file"),
@@ -821,6 +821,46 @@ def test_questions_with_options_are_read_as_the_flags_that_would_be_advised_say(
     assert set(made.groups.tolist()) == {0}
 
 
+OTHER_NAMES = {
+    "ctx and options": (
+        {"ctx": "What?", "options": CHOICES, "gold_label": 1},
+        "context ctx endings options label gold_label",
+    ),
+    "an id": (
+        {"qid": "q", "query": "What?", "alternatives": CHOICES, "correct_index": 1},
+        "id qid context query endings alternatives",
+    ),
+    "letters": ({"problem": "What?", **dict(zip("ABC", CHOICES, strict=True)), "key": "B"}, "endings A,B,C label key"),
+    "wrong answers": (
+        {"question": "What?", "correct_answer": CHOICES[1], "incorrect_answers": [CHOICES[0], CHOICES[2]]},
+        "context question gold correct_answer negatives incorrect_answers",
+    ),
+}
+
+
+@pytest.mark.parametrize(("row", "said"), OTHER_NAMES.values(), ids=OTHER_NAMES.keys())
+def test_names_that_audit_reads_are_read_here_too(
+    row: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pool knew a dozen names; audit, of the same file, a hundred."""
+    rows = [
+        {name: f"{cell} {i}" if name in ("qid", "ctx", "query") else cell for name, cell in row.items()}
+        for i in range(3)
+    ]
+    made = build_pool(write_rows(tmp_path / "rows.jsonl", rows))
+    assert {context.gold for context in made.contexts} == {CHOICES[1]}
+    assert [context.id for context in made.contexts] == [f"q {i}" if "qid" in row else f"row-{i}" for i in range(3)]
+    told = capsys.readouterr().err
+    words = said.split()
+    assert all(f"--{name}-column {column}" in told for name, column in zip(words[::2], words[1::2], strict=True))
+
+
+def test_a_column_that_is_left_over_is_no_reason_to_say_nothing_of_the_others(tmp_path: Path) -> None:
+    row = {"passage": "A b.", "ques": "What?", "alternatives": CHOICES, "correct_index": 1}
+    said = "perhaps with --context-column ques --endings-column alternatives --label-column correct_index;"
+    assert said in refused(write_rows(tmp_path / "rows.jsonl", [row]))
+
+
 @pytest.mark.parametrize("label", ["B", "b", "eats a stone.", " eats a stone. ", 1, "1"])
 def test_gold_may_be_given_by_letter_text_or_number(tmp_path: Path, label: object) -> None:
     row = {"sent1": "A man sits.", "start": "He", "endings": CHOICES, "label": label}
@@ -1020,7 +1060,7 @@ def test_an_interrupt_leaves_nothing_and_the_same_command_works_again(
 def test_a_kill_leaves_nothing_that_opens_and_the_same_command_clears_up(many: Path, tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from swag_af.data.pool import verb as build; from swag_af.data.pool.options import PoolOptions\n"
+        "from swag_af.data.pooling import verb as build; from swag_af.data.pool.options import PoolOptions\n"
         "build.finish_pool = lambda *_: (print('now', flush=True), time.sleep(60))\n"
         "build.pool(PoolOptions((Path(sys.argv[1]),), Path(sys.argv[2]), tagger='none'))"
     )

@@ -24,7 +24,7 @@ from swag_af.data.pool.folder import finish_pool, write_shard
 from swag_af.data.pool.joining import is_whole
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.verb import tag
+from swag_af.data.pooling.verb import tag
 from swag_af.data.syntax.taggers import RulesTagger
 from swag_af.data.tags import CODES, TAGS, load_tagger
 from swag_af.data.tokens import capitalise

@@ -27,7 +27,7 @@ from swag_af.data.pool.guard import comparable
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.sharing import SharedTextWarning
-from swag_af.data.pool.verb import as_given
+from swag_af.data.pooling.verb import as_given
 from swag_af.data.tags import load_tagger
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart

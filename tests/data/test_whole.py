@@ -12,7 +12,7 @@ from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.verb import pool
+from swag_af.data.pooling.verb import pool
 from swag_af.data.sources import open_source
 
 

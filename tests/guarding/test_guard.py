@@ -22,8 +22,8 @@ from swag_af.data.pool.guarded import counts_before, guard_counts, guard_rows, g
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.recount import recounted
-from swag_af.data.pool.verb import tag
 from swag_af.data.pool.view import View
+from swag_af.data.pooling.verb import tag
 from swag_af.data.run import open_run
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.guarding import scoring

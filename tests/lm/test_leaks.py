@@ -21,7 +21,7 @@ from swag_af.data.folds import FoldMap
 from swag_af.data.pool import sharing as sharing_module
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.verb import pool as build
+from swag_af.data.pooling.verb import pool as build
 from swag_af.lm.features import features
 from swag_af.lm.lstm import lazy as lazy_module
 from swag_af.lm.lstm import scorer as scorer_module

@@ -18,7 +18,7 @@ from swag_af.data.folds import FOLDS
 from swag_af.data.pool import drafts
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.verb import tag
+from swag_af.data.pooling.verb import tag
 from swag_af.lm.estimate import estimate
 from swag_af.lm.lstm import generator as generator_module
 from swag_af.lm.lstm.candidates import all_types

@@ -26,7 +26,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.verb import pool as build_pool
+from swag_af.data.pooling.verb import pool as build_pool
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.verb import generate

@@ -19,7 +19,7 @@ from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.options import Columns, PoolOptions
-from swag_af.data.pool.verb import pool
+from swag_af.data.pooling.verb import pool
 from swag_af.data.run import open_run
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard

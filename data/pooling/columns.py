@@ -5,6 +5,7 @@ A layout says which columns hold the context (first sentence and start, or one t
 HellaSwag are built in; users name the columns of any other. Reading files and making pools happen elsewhere.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import lru_cache
@@ -42,6 +43,9 @@ from swag_af.data.context import Context
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.files import json_value
 from swag_af.data.folds import MOST_FOLDS
+from swag_af.data.instances.guessing import plan_of
+from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.instances.plan import Plan
 from swag_af.data.pool.options import Columns
 from swag_af.data.pool.rows import NO_FOLD
 from swag_af.data.progress import note
@@ -228,8 +232,8 @@ def _no_layout(source: Source, layout: Layout, missing: list[str], columns: Colu
     published = any(not _missing_columns(_with(one, columns).columns, source.columns) for one in LAYOUTS.values())
     also = " Where columns are named no published layout is tried: add --layout swag or hellaswag." if published else ""
     separator = " Cells are parted by commas, semicolons, tabs or bars." if len(source.columns) == 1 else ""
-    likely = _likely(source)
-    named = " ".join(f"{flag} {name}" for flag, name in likely.items()) or "--sent1-column NAME and so on"
+    likely = _flags(_likely(_plan(source)))
+    named = likely or "--sent1-column NAME and so on, or with --context-column, --endings-column and --label-column"
     hint = f"{did_you_mean(missing, source.columns)}{separator}{also}"
     advice = f"{hint} Name your columns{', perhaps' if likely else ''} with {named}"
     return InputError(
@@ -237,43 +241,48 @@ def _no_layout(source: Source, layout: Layout, missing: list[str], columns: Colu
     )
 
 
-_LIKELY = {
-    "--context-column": ("question", "query", "prompt", "stem", "goal", "context", "sentence"),
-    "--endings-column": ("choices", "options", "answers", "candidates", "endings", "a", "sol"),
-    "--label-column": ("label", "answer", "answerKey", "answer_idx", "correct", "gold"),
-}
-"""Names in datasets of questions whose layout is none of those that are built in."""
+def _plan(source: Source) -> Plan | None:
+    """How `audit` reads the questions of a source whose columns are told by their names and contents alone; None where
+    it does not, or by a layout of its own."""
+    try:
+        plan = plan_of(source, ReadingOptions(kind="choices"))
+    except InputError:
+        return None
+    return None if plan.tagged or plan.layout.name != "columns" else plan
 
 
-def _likely(source: Source) -> dict[str, str]:
-    """The flags that name a question, its options and which is right; empty where the columns do not look so."""
-    names = source.columns
-    found = {flag: next((stem for stem in stems if _is_called(stem, names)), "") for flag, stems in _LIKELY.items()}
-    if not all(found.values()):
+def _likely(plan: Plan | None) -> dict[str, str]:
+    """The names of columns in a plan, by the fields of `Columns`."""
+    if plan is None:
         return {}
-    options = found["--endings-column"]
-    cell = next((row.get(options) for _, row in source.read([options])), None)
-    return found | ({"--endings-column": f"{options}.text"} if isinstance(cell, Mapping) and "text" in cell else {})
+    one = plan.columns
+    context = "sent1_column" if one.start_column else "context_column"
+    found = {context: one.context_column, "start_column": one.start_column, "endings_column": one.endings_column}
+    found |= {name: getattr(one, name) for name in ("label_column", "gold_column", "negatives_column")}
+    return {name: column for name, column in found.items() if column}
+
+
+def _flags(named: Mapping[str, str]) -> str:
+    """`--context-column question --label-column answer`, to be pasted."""
+    return " ".join(f"--{name.replace('_', '-')} {shlex.quote(column)}" for name, column in named.items())
 
 
 def _guessed(source: Source, columns: Columns) -> Layout | None:
-    """The layout of what `_likely` names, which is told; None where a flag could name several columns, or a column is
-    left over, such as a passage before the question."""
-    likely, names = _likely(source), source.columns
-    if not likely or any(sum(_is_called(stem, names) for stem in stems) > 1 for stems in _LIKELY.values()):
+    """The layout of what a plan names, which is told; None where a column is left over that is no id and no group, such
+    as a passage before the question."""
+    plan, names = _plan(source), source.columns
+    named = _likely(plan)
+    if plan is None or not named.keys() & {"context_column", "sent1_column"}:
         return None
-    named: dict[str, Any] = {flag[2:].replace("-", "_"): name for flag, name in likely.items()}
+    id = plan.columns.id_column
+    if columns.id_column == Columns().id_column not in names and id and key_of(id) not in GROUPS:
+        named["id_column"] = id
     layout = Layout("columns", replace(columns, **named), "custom", {})
     read = columns_read(layout, names)
     if any(name not in read and key_of(name) not in GROUPS for name in names):
         return None
-    note(f"{source.path.name}: read with {' '.join(f'{flag} {name}' for flag, name in likely.items())}")
+    note(f"{source.path.name}: read with {_flags(named)}")
     return _in_groups(layout, columns, source)
-
-
-def _is_called(stem: str, names: Sequence[str]) -> bool:
-    """Whether a column is called so, or several numbered ones are."""
-    return stem in names or len(listed(stem, tuple(names))) > 1
 
 
 def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:

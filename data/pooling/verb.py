@@ -24,7 +24,14 @@ from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable, sha256_file
 from swag_af.data.own_code import load_function
 from swag_af.data.pool.assembly import tagged
-from swag_af.data.pool.columns import (
+from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
+from swag_af.data.pool.guard import Flag
+from swag_af.data.pool.in_context import remove_tables, tag_in_context
+from swag_af.data.pool.options import PoolOptions, TagOptions
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.rows import NO_FOLD, EmptyRowError, Ids, Row, RowMaker, ShortRowError
+from swag_af.data.pool.spool import Known, Spool, write_shards
+from swag_af.data.pooling.columns import (
     Layout,
     check_negatives,
     layout_of,
@@ -33,13 +40,6 @@ from swag_af.data.pool.columns import (
     records_of,
     with_bases,
 )
-from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
-from swag_af.data.pool.guard import Flag
-from swag_af.data.pool.in_context import remove_tables, tag_in_context
-from swag_af.data.pool.options import PoolOptions, TagOptions
-from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.rows import NO_FOLD, EmptyRowError, Ids, Row, RowMaker, ShortRowError
-from swag_af.data.pool.spool import Known, Spool, write_shards
 from swag_af.data.progress import Advance, progress
 from swag_af.data.replacing import check_output, remove, replacing
 from swag_af.data.sources import Source
