@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swag_af.data.cells.values import split_context
 from swag_af.data.errors import several, told
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.recycling import MUCH, recycled
@@ -153,10 +154,17 @@ def _is_telling(one: Instance) -> bool:
 
 def _stories(rows: Sequence[Instance]) -> tuple[np.ndarray, np.ndarray]:
     """Rows and keys (t,) of the sentences of right options that stand in contexts of `rows` as well, of both."""
-    contexts = [_sentences(one.context) for one in rows]
-    ends = [_sentences(f"{one.start} {one.options[one.answer]}") for one in rows]
+    contexts = [_sentences(one.context, split_context(one.context)[0]) for one in rows]
+    ends = [_sentences(*_ends(one)) for one in rows]
     both = set().union(*contexts) & set().union(*ends)
     return _pairs([(begin | end) & both for begin, end in zip(contexts, ends, strict=True)])
+
+
+def _ends(one: Instance) -> tuple[str, ...]:
+    """The right option with its start; where that has no column, the option, and it with the end of the context, if
+    that is no full sentence."""
+    gold = one.options[one.answer]
+    return (f"{one.start} {gold}",) if one.start else (gold, f"{split_context(one.context)[1]} {gold}")
 
 
 def _hypotheses(rows: Sequence[Instance], groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -167,9 +175,10 @@ def _hypotheses(rows: Sequence[Instance], groups: np.ndarray) -> tuple[np.ndarra
     return (at, keys) if is_much else (at[:0], keys[:0])
 
 
-def _sentences(text: str) -> set[int]:
-    """The keys of a text and of its sentences, but of short ones."""
-    return {text_key(part) for part in (text, *sentences_of(text)) if len(set(words(part))) >= TELLING}
+def _sentences(*texts: str) -> set[int]:
+    """The keys of texts and of their sentences, but of short ones."""
+    parts = {part for text in set(texts) for part in (text, *sentences_of(text))}
+    return {text_key(part) for part in parts if len(set(words(part))) >= TELLING}
 
 
 def _pairs(keys: Sequence[set[int]]) -> tuple[np.ndarray, np.ndarray]:

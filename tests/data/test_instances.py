@@ -179,7 +179,12 @@ def test_a_question_that_goes_on_where_another_ended_tells_the_same_story() -> N
         for i in range(39)
         if i % 4 != 3  # so that stories have three questions
     ]
-    assert sets_of(rows) == {frozenset(range(first, first + 3)) for first in range(0, 30, 3)}
+    stories = {frozenset(range(first, first + 3)) for first in range(0, 30, 3)}
+    assert sets_of(rows) == stories
+    ended = [replace(row, start="", options=(row.options[0], story[int(row.id) + 1])) for row in rows]
+    assert sets_of(ended) == stories
+    unmarked = [replace(row, context=row.context.removesuffix(".")) for row in ended]
+    assert sets_of(unmarked) == stories, "a sentence without its mark is no start"
     wrong = [replace(row, answer=0) for row in rows]
     assert len(sets_of(wrong)) == 30
     short = [replace(row, context="He nods.", options=("He nods.", "no")) for row in rows]

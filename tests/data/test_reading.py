@@ -324,6 +324,18 @@ def test_starts_are_told_from_contexts(tmp_path: Path, row: dict[str, Any]) -> N
     assert made.instances[0].group == ("anetv_1" if "anetv_1" in row.values() else "")
 
 
+def test_groups_are_the_same_whatever_the_columns_of_sentences_are_called(tmp_path: Path) -> None:
+    """Linked captions stayed together only under names that part a context from the start of the next sentence."""
+    story = [f"A man with hat {i} climbs hill number {i} in boots." for i in range(41)]
+    said = [f"{story[i]} A man" for i in range(40) if i % 4 != 3]
+    endings = [[f"barks at moon {i} with dog {i}.", story[i + 1][6:]] for i in range(40) if i % 4 != 3]
+    names = [("ctx", "endings", "label"), ("context", "endings", "gold"), ("question", "choices", "label")]
+    tables = [[dict(zip(named, (*row, 1), strict=True)) for row in zip(said, endings, strict=True)] for named in names]
+    first, *others = (group(read(tmp_path, rows)).numbers.tolist() for rows in tables)
+    assert others == [first] * 2
+    assert len(set(first)) == len({(number, i // 3) for i, number in enumerate(first)}) == 10
+
+
 GOLDS = {
     "SWAG in full": {"sent1": "He sits.", "sent2": "He", "startphrase": "He sits. He", "gold-ending": "eats."}
     | {"distractor-0": "flies.", "distractor-1": "swims.", "distractor-0-type": "unlikely"},

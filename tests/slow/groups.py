@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
 from slow.near_duplicates import shingles
+from swag_af.data.cells.values import split_context
 from swag_af.data.context import Context
 from swag_af.data.instances.instances import Instance
 from swag_af.data.text.sentences import sentences_of
@@ -67,12 +68,19 @@ def belong_together(one: Instance, other: Instance, *, near: float, telling: int
 
 
 def goes_on(one: Instance, other: Instance, telling: int) -> bool:
-    """Whether the context of `other` has a sentence of the right option of `one`."""
-    texts = f"{one.start} {one.options[one.answer]}", other.context
-    ends, begins = (
-        {text_key(part) for part in (text, *sentences_of(text)) if is_long(part, telling)} for text in texts
+    """Whether the context of `other` has a sentence of the right option of `one`, or one that the unfinished end of its
+    context begins."""
+    gold, (begun, _) = one.options[one.answer], split_context(other.context)
+    ends = [f"{one.start} {gold}"] if one.start else [gold, f"{split_context(one.context)[1]} {gold}"]
+    return any(share_a_sentence(end, begin, telling) for end in ends for begin in (other.context, begun))
+
+
+def share_a_sentence(one: str, other: str, telling: int) -> bool:
+    """Whether two texts have a long sentence in common, or one is a sentence of the other."""
+    first, second = (
+        {text_key(part) for part in (text, *sentences_of(text)) if is_long(part, telling)} for text in (one, other)
     )
-    return bool(ends & begins)
+    return bool(first & second)
 
 
 def is_long(text: str, telling: int) -> bool:
