@@ -106,6 +106,22 @@ class Change:
         """Whether there was a finding, before or after."""
         return "found" in (self.before.status, self.after.status)
 
+    @property
+    def is_turned(self) -> bool:
+        """Whether what was above chance is surely below it after, or the other way round. What is further from chance
+        than before was surely on the other side, or it is stronger or new."""
+        if self.outcome not in ("nearer", "further") or self.chance is None or self.after.status != "found":
+            return False
+        old, chance = self.before, self.chance if self.chance_before is None else self.chance_before
+        was_sure = old.low is not None and old.high is not None and not old.low <= chance <= old.high
+        is_opposite = (old.value - chance) * (self.after.value - self.chance) < 0
+        return is_opposite and not self.is_new and (was_sure or self.outcome == "nearer")
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing was found before."""
+        return self.outcome == "further" and self.before.status == "clear"
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -242,10 +258,10 @@ def match(before: Instances, after: Instances) -> tuple[np.ndarray, Literal["id"
     return _pairs(_keys(before), _keys(after)), "text"
 
 
-def changed(comparison: Comparison, outcome: Outcome) -> list[Change]:
-    """The changes of this outcome that concern something found, before or after: the furthest from chance first."""
-    concerned = [one for one in comparison.changes if one.outcome == outcome and one.was_found]
-    side = "before" if outcome == "nearer" else "after"
+def changed(comparison: Comparison, *outcomes: Outcome) -> list[Change]:
+    """The changes of these outcomes that concern something found, before or after: the furthest from chance first."""
+    concerned = [one for one in comparison.changes if one.outcome in outcomes and one.was_found]
+    side = "before" if outcomes == ("nearer",) else "after"
 
     def distance(one: Change) -> float:
         chance = one.chance_before if side == "before" and one.chance_before is not None else one.chance
@@ -256,7 +272,7 @@ def changed(comparison: Comparison, outcome: Outcome) -> list[Change]:
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:
-    """What the repair did, in sentences: sizes, what is weaker, what is stronger or new, what is neither."""
+    """What the repair did, in sentences: sizes, what is weaker, stronger, turned round or new, and the rest."""
     c = comparison
     lines = [
         f"{c.before} has {several(c.n_before, 'instance')}, {c.after} {c.n_after:,}; "
@@ -273,17 +289,21 @@ def comparison_lines(comparison: Comparison) -> list[str]:
             f"The control: {c.n_draws} cuts of {c.before} to {about}{several(c.n_after, 'instance')}, {how}. A "
             "change is told where luck makes one as large, in any of the checks that found something, 1 time in 20."
         )
-    worse = changed(c, "further")
-    new = [one for one in worse if one.before.status == "clear"]
+    worse, both = changed(c, "further"), changed(c, "nearer", "further")
     than, where = (" than before", ", made by the repair") if not c.is_of_two else (" in the newer set",) * 2
-    told = {f"Weaker{than}": changed(c, "nearer"), f"Stronger{than}": [one for one in worse if one not in new]}
-    for what, changes in (told | {f"New{where}": new}).items():
+    told = {
+        f"Weaker{than}": [one for one in changed(c, "nearer") if not one.is_turned],
+        f"Stronger{than}": [one for one in worse if not (one.is_turned or one.is_new)],
+        f"Turned round{where}": [one for one in both if one.is_turned],
+        f"New{where}": [one for one in worse if one.is_new],
+    }
+    for what, changes in told.items():
         lines += [f"{what}: {change_sentence(one)}" for one in changes[:_SAID]]
         lines += [f"{what}: {several(len(changes) - _SAID, 'check')} more."] if len(changes) > _SAID else []
     n_left = sum(one.outcome == "same" and one.before.status == "found" for one in c.changes)
     if n_left:
         lines.append(f"No significant change: {several(n_left, 'check')} that had found something before.")
-    if not any(told.values()) and not new and (largest := _largest_same(c)):
+    if not both and (largest := _largest_same(c)):
         lines.append(f"The largest change, and it is not significant: {change_sentence(largest)}")
     if untold := changed(c, "untold"):
         more = f", and {several(len(untold) - _SAID, 'check')} more" if len(untold) > _SAID else ""
@@ -360,7 +380,7 @@ def comparison_rows(comparison: Comparison, *, told: bool = True) -> Rows:
             control = span(c.control.low, c.control.high, c.unit) if c.control else "–"
             chance = ", then ".join(dict.fromkeys(_chances(c)))
             values = (figure(c.before.value, c.unit), control, figure(c.after.value, c.unit), chance)
-            rows.append((c.called, *values, SO_IT_IS[c.outcome]))
+            rows.append((c.called, *values, "turned round" if c.is_turned else SO_IT_IS[c.outcome]))
     return rows
 
 

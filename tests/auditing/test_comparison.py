@@ -271,15 +271,37 @@ def test_what_avoiding_gets_is_told_and_goes_before_smaller_changes() -> None:
     assert "; the option that it finds least likely is right in 60.0 % after (chance 25.0 %)." in first
 
 
-def test_a_repair_that_helps_is_told() -> None:
+def often_longest() -> tuple[Instances, np.ndarray]:
+    """Questions whose gold is the longest option in 40 of 100, beside the others, and which these are."""
     data = of_lengths(seed=2)
     longest = [int(np.argmax([len(option) for option in one.options])) for one in data.instances]
     mixed = np.random.default_rng(0).random(800) < 0.4
     rows = [replace(one, answer=longest[i] if mixed[i] else one.answer) for i, one in enumerate(data.instances)]
-    before = replace(data, instances=tuple(rows))
-    after = before.take(np.flatnonzero(~mixed))
-    found = compare(by_length(before), by_length(after), by_length)
+    return replace(data, instances=tuple(rows)), mixed
+
+
+def test_a_repair_that_helps_is_told() -> None:
+    before, mixed = often_longest()
+    found = compare(by_length(before), by_length(before.take(np.flatnonzero(~mixed))), by_length)
     assert [one.subject for one in changed(found, "nearer")][:1] == ["longest"]
+
+
+def test_what_goes_from_above_chance_to_below_is_turned_round_and_not_weaker() -> None:
+    """43.8 % before and 9.5 after was called weaker, since it is nearer to 25."""
+    before, _ = often_longest()
+    after = without_longest(before)
+    kept = set(np.random.default_rng(1).choice(len(before), 60, replace=False).tolist())
+    rows = [one for i, one in enumerate(before.instances) if i in kept or one in after.instances]
+    found = compare(by_length(before), by_length(replace(before, instances=tuple(rows))), by_length)
+    longest = next(one for one in found.changes if one.subject == "longest")
+    assert (longest.outcome, longest.after.status) == ("nearer", "found")
+    assert longest.after.value > 0
+    lines = [line for line in comparison_lines(found) if "AF201 longest" in line]
+    assert [line.partition(" AF201")[0] for line in lines] == ["Turned round, made by the repair:"]
+    assert [row[-1] for row in comparison_rows(found) if row[0] == "AF201 longest"] == ["turned round"]
+    assert replace(longest, outcome="further").is_turned
+    hinted = replace(longest.before, status="hint", low=0.2)
+    assert not replace(longest, outcome="further", before=hinted).is_turned, "it may have been at chance"
 
 
 @settings(max_examples=20)
