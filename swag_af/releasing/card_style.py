@@ -106,8 +106,9 @@ def style_section(dataset: Dataset, formats: Sequence[str]) -> list[str]:
 
 _OF_THESE_GROUPS = (
     "By themselves, readers of these files go by videos or texts, which are smaller groups, and find other intervals. "
-    "`swag-af audit jsonl/train.jsonl jsonl/validation.jsonl --video-column group` goes by the groups above; test "
-    "has no labels there."
+    "`swag-af audit jsonl/train.jsonl jsonl/validation.jsonl --video-column group` goes by the groups above, and "
+    "draws folds of its own, so that its values differ by luck. Its intervals are wider: fits on several folds share "
+    "most of what they learn from, and it allows for that by twice the variance. test has no labels there."
 )
 _MARKED = " A filter whose kind took part in the filtering is marked: it is no fresh eye."
 

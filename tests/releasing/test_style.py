@@ -15,6 +15,7 @@ from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
 from swag_af.data.errors import InputError
 from swag_af.data.findings import Finding
+from swag_af.data.interval import CROSS_VALIDATED
 from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
@@ -204,3 +205,13 @@ def test_a_signal_that_the_released_questions_hold_is_found(tmp_path: Path) -> N
     assert dataset.style.findings[0].low > 0.5
     assert "style still gives some of the answers away" in card
     assert FeatureFilter.name in card
+
+
+def test_the_card_says_why_an_audit_by_its_groups_has_other_values_and_wider_intervals(
+    run: Run, tmp_path: Path
+) -> None:
+    """Nothing said so, and `audit` of the released files differed from the card by folds and by intervals."""
+    _, card = released(run, tmp_path)
+    said = card.partition("--video-column group` ")[2]
+    assert said.startswith("goes by the groups above, and draws folds of its own, so that its values differ by luck.")
+    assert f"allows for that by {'twice' if CROSS_VALIDATED == 2 else CROSS_VALIDATED} the variance." in said
