@@ -7,6 +7,7 @@ worst words and questions, tiers, faults, and what each code means. Reads what i
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from swag_af.auditing.verdict import (
     title_of,
     verdict,
 )
+from swag_af.data.errors import several
 from swag_af.reporting.charts import percent, percent_ticks
 from swag_af.reporting.page import page, render
 
@@ -69,7 +71,17 @@ def audit_page(audit: Audit | SavedAudit, comparison: Comparison | None = None, 
         "making": _making(saved, command),
     }
     shown = {name: html for name, html in sections.items() if html}
-    return page(f"Audit of {saved.about.name}", _header(saved), shown, skeleton="audit")
+    return page(f"Audit of {_named(saved)}", _header(saved), shown, skeleton="audit")
+
+
+def _named(saved: SavedAudit) -> str:
+    """The name of the data: `train, val` of two files that were read, `train and 2 others` of more."""
+    about = saved.about
+    read = [Path(file) for file in about.files if any(note.startswith(f"{file}: ") for note in about.notes)]
+    if len(read) < 2 or read[0].stem != about.name:
+        return about.name
+    first, *others = (str(file.with_suffix("")) for file in read)
+    return f"{first}, {others[0]}" if len(others) == 1 else f"{first} and {several(len(others), 'other')}"
 
 
 def _header(saved: SavedAudit) -> dict[str, object]:

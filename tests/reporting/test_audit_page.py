@@ -1,5 +1,6 @@
 """Claims about the page of an audit: the verdict first, texts stay texts, nothing is loaded, every link has an end."""
 
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -23,6 +24,8 @@ from swag_af.auditing.ranking import hits
 from swag_af.auditing.storing import open_audit, save_audit
 from swag_af.auditing.verdict import verdict
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.instances.reading import read_instances
 from swag_af.reporting.audit_page import Axis, audit_page, check_rows, record_lines, shown
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -69,6 +72,29 @@ def test_every_table_says_where_each_class_is_weighed_equally() -> None:
     (row,) = check_rows([as_found(one)])
     assert (row["subject"], row["value"]) == (f"{one.subject}, each class weighed equally", "80.0 %")
     assert check_rows([plain])[0]["subject"] == plain.subject
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (["train"], "train"),
+        (["train", "val"], "train, val"),
+        (["train", "val", "test"], "train and 2 others"),
+    ],
+)
+def test_the_heading_names_all_files_that_were_read(files: list[str], said: str, tmp_path: Path) -> None:
+    """That of a training and a validation set said "Audit of train" alone."""
+    for name in files:
+        rows = [{"question": f"{name} {i}?", "choices": [f"a {i}", f"b {i}"], "label": i % 2} for i in range(4)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    labels = tmp_path / "answers.lst"
+    labels.write_text("0\n1\n0\n1\n")
+    data = read_instances(
+        [tmp_path / f"{name}.jsonl" for name in files], ReadingOptions(labels_file=labels if len(files) == 1 else None)
+    )
+    assert len(data.files) == max(2, len(files))
+    assert f"<title>Audit of {said}</title>" in audit_page(audit(data, []))
+    assert f"Audit of {said}</h1>" in audit_page(audit(data, []))
 
 
 def test_the_verdict_is_the_first_thing_said_of_the_data() -> None:
