@@ -20,7 +20,7 @@ from swag_af.data.records import parse_record
 from swag_af.data.urls import command, flags
 from swag_af.diagnosing.diagnosis import RowRecord
 from swag_af.pruning.folder import ABOUT as PRUNED
-from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
+from swag_af.pruning.folder import AFTER, BEFORE, KEPT, WORK, PrunedRow, open_pruned
 from swag_af.refining.folder import ABOUT as REFINED
 from swag_af.refining.folder import QUESTIONS, Version, open_refined
 from swag_af.refining.folder import WORK as REFINING
@@ -68,12 +68,12 @@ def show_pruned(path: Path, options: ShowOptions) -> list[str]:
     pruned = open_pruned(path)
     gone = sorted((row for row in pruned.rows if not row.kept), key=lambda row: (row.round or 0, row.id))
     shown = [_row(row) for row in gone[: options.n]]
-    after = path / AFTER / PAGE
-    page = [f"Page: {after}, for a browser", ""] if after.is_file() else []
-    following = f"{command('show', path / AFTER)}, the audit of what is kept" if page else "keep the data as it is"
+    name, of = (AFTER, "what is kept") if (path / AFTER / PAGE).is_file() else (BEFORE, "the data")
+    following = f"{command('show', path / name)}, the audit of {of}"
     first = ["The first that went:", *shown, ""] if shown else []
     kept = f"The ids that are kept: {path / KEPT}"
-    return [*summary_lines(pruned), "", *first, kept, "", *page, f"Next: {following}"]
+    page = f"Page: {path / name / PAGE}, for a browser"
+    return [*summary_lines(pruned), "", *first, kept, "", page, "", f"Next: {following}"]
 
 
 def show_diagnosis(path: Path, options: ShowOptions) -> list[str]:

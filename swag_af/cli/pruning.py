@@ -62,7 +62,7 @@ def _above(pruned: Pruned) -> str:
 
 _TWO = 0.499
 """The chance of two answers, where as many are surely wrong as surely right if nothing is found."""
-_ALL_LUCK = ". No more than luck may do, so what was removed is as good as random: keep the data as it is."
+_ALL_LUCK = ". No more than luck may do, so what was removed is as good as random: pruning like this does not help."
 
 _NOTHING_GONE = ". Nothing was removed."
 

@@ -175,6 +175,16 @@ def test_no_more_than_luck_is_called_luck(n: int, by_luck: int, expected: bool) 
     assert is_luck(n, by_luck) is expected
 
 
+def test_pruning_that_removes_luck_is_not_told_as_data_to_keep(straight: Path, data: Path) -> None:
+    """ "Keep the data as it is" stood above a leak of 82 % that stays."""
+    pruned = verb.open_pruned(straight)
+    by_luck = replace(pruned, about=replace(pruned.about, n_above_by_luck=90))
+    said = "\n".join(pruned_lines(by_luck, options(data, straight)))
+    assert "which is luck. No more than luck may do, so what was removed is as good as random" in said
+    assert "pruning like this does not help." in said
+    assert "keep the data" not in said
+
+
 @pytest.mark.parametrize("by", ["aflite", "probes"])
 def test_the_order_of_rows_decides_nothing(by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb._Work, "audits", lambda *_: None)
@@ -721,7 +731,11 @@ def test_a_target_that_is_not_reached_is_told_and_kept(settings: Record, why: st
     assert pruned.about.unreached.startswith(f"Target 10 not reached, {len(pruned.kept)} are kept: ")
     assert why in pruned.about.unreached
     assert pruned.about.unreached in pruned_lines(pruned, asked)
-    assert pruned.about.unreached in show(ShowOptions(asked.out))
+    shown = show(ShowOptions(asked.out)).splitlines()
+    assert pruned.about.unreached in shown
+    audited = "before" if len(pruned.kept) == 90 else "after"
+    assert f"show {asked.out / audited}, the audit of " in shown[-1]
+    assert f"Page: {asked.out / audited / 'audit.html'}, for a browser" in shown
 
 
 def test_nothing_is_said_of_a_target_that_is_reached_or_was_not_asked_for(straight: Path) -> None:
