@@ -26,7 +26,7 @@ from swag_af.data.cells.values import (
     word_of,
 )
 from swag_af.data.cells.words import GROUPS, IDS, MORE_GROUPS, key_of, source_of, stage_of, variant_of
-from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout
 from swag_af.data.instances.layouts.table import FIRST, check_layout, layout_of
@@ -104,7 +104,7 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
         numbers=numbers_of(source, filled.endings_column, look.names),
         class_options=look.options_of(filled.endings_column) if found[0] == "classes" else (),
     )
-    return replace(plan, doubts=tuple(doubts_of(plan, source, look.rows)))
+    return replace(plan, doubts=(*doubts_of(plan, source, look.rows), *look.other_labels(plan)))
 
 
 def _plain(source: Source, layout: Layout, tagged: Sequence[str], sample: Records) -> list[Record]:
@@ -383,6 +383,28 @@ class _Look:
         reads = [partial(_means_one, label=name, options=options, base=base) for base in (0, 1, AS_TEXT, AS_LETTERS)]
         return not labelled or any(_mostly(labelled, means_one) for means_one in reads)
 
+    def other_labels(self, plan: Plan) -> Iterator[str]:
+        """What is to be said of columns that are not read, are called as labels are, and mean other options."""
+        label, options = plan.columns.label_column, plan.columns.endings_column
+        if not options or "label_column" not in plan.guessed:
+            return
+        for name in plan.unread():
+            if key_of(name) in LABELS and (n := self._n_apart(label, name, options)):
+                yield (
+                    f"{name} could be the label, too, and means another option in {n:,} of the first "
+                    f"{several(len(self.rows), 'row')}: if it says which is right, say --label-column {name}"
+                )
+
+    def _n_apart(self, label: str, other: str, options: str) -> int:
+        """In how many rows two columns mean two options, read so that these are fewest; 0 where one means none."""
+        read = [
+            [[_meant(row, name, options, base) for row in self.rows] for base in (0, 1, AS_TEXT, AS_LETTERS)]
+            for name in (label, other)
+        ]
+        meant = [[way for way in ways if 2 * sum(one is not None for one in way) >= len(way)] for ways in read]
+        pairs = (zip(one, two, strict=True) for one in meant[0] for two in meant[1])
+        return min((sum(None not in both and both[0] != both[1] for both in pair) for pair in pairs), default=0)
+
     def form_of(self, label: str, options: str) -> str:
         """What labels are; by the first that there is."""
         labelled = [row for row in self.rows if not is_unlabelled(optional(row, label))]
@@ -459,9 +481,17 @@ def _is_number(name: str, text: str) -> bool:
 
 
 def _means_one(row: Record, label: str, options: str, base: int) -> bool:
-    texts, value = texts_of(row, options), optional(row, label)
-    index_of(value, label, texts, what=options, names=names_beside(row, options, texts, value), base=base)
-    return True
+    return _meant(row, label, options, base) is not None
+
+
+def _meant(row: Record, label: str, options: str, base: int) -> int | None:
+    """The option that the label means; None where it means none."""
+    try:
+        texts, value = texts_of(row, options), optional(row, label)
+        names = names_beside(row, options, texts, value)
+        return index_of(value, label, texts, what=options, names=names, base=base)
+    except RowError:
+        return None
 
 
 def _mostly(rows: Sequence[Record], holds: Callable[[Record], bool], *, any_row: bool = False) -> bool:

@@ -719,6 +719,22 @@ def test_options_without_a_question_say_which_column_may_be_it(tmp_path: Path) -
         assert not any("no question is read" in note for note in made.notes)
 
 
+def test_a_second_column_of_labels_that_means_other_options_is_told(tmp_path: Path) -> None:
+    """One was taken, and the other was among what is not read."""
+    rows = [chosen(question=f"Who is there {i}?", difficulty=i % 2) | {"label": i % 3} for i in range(9)]
+    letters = [row | {"correct": "abc"[2 - i % 3]} for i, row in enumerate(rows)]
+    said = "correct could be the label, too, and means another option in 6 of the first 9 rows: "
+    advice = "if it says which is right, say --label-column correct"
+    assert read(tmp_path, letters).notes[1:] == (f"rows.jsonl: {said}{advice}",)
+    same = [row | {"correct": "abc"[i % 3]} for i, row in enumerate(rows)]
+    from_1 = [row | {"correct": 1 + i % 3} for i, row in enumerate(rows)]
+    words = [row | {"correct": "by most"} for row in rows]
+    empty = [row | {"correct": None} for row in rows]
+    for others in (same, from_1, words, empty):
+        assert len(read(tmp_path, others).notes) == 1
+    assert len(read(tmp_path, letters, columns=InstanceColumns(label_column="label")).notes) == 1
+
+
 def test_a_file_whose_labels_may_count_otherwise_is_told_beside_one_whose_labels_do_not(tmp_path: Path) -> None:
     """The other one decided, and nothing was said of those that it decided for."""
     train = write(tmp_path / "train.jsonl", [chosen(question=f"Who {i}?") | {"label": i % 3} for i in range(9)])
