@@ -90,6 +90,19 @@ def test_a_pruned_folder_is_shown_and_leads_to_the_audit_after(
     assert "Next: swag-af explain" in capsys.readouterr().out
 
 
+def test_where_nothing_was_removed_the_audit_of_the_data_is_next(tmp_path: Path) -> None:
+    """ "Keep the data as it is" was said, of data whose leaks stay."""
+    rows = [{"id": f"q{i}", "question": f"{i}?", "choices": [f"a{i} b", f"c{i} d"], "label": i % 2} for i in range(30)]
+    data = tmp_path / "data.jsonl"
+    write(data, rows)
+    quick = {"partitions": 12, "draws": 2, "points": 1, "folds": 2, "threshold": 1.0}
+    prune(PruneOptions((data,), tmp_path / "pruned", audit_models="tfidf", **quick))
+    lines = told(tmp_path / "pruned")
+    assert "0 of 30 instances removed" in lines[2]
+    assert f"Page: {tmp_path / 'pruned' / 'before' / 'audit.html'}, for a browser" in lines
+    assert lines[-1] == f"Next: swag-af show {tmp_path / 'pruned' / 'before'}, the audit of the data"
+
+
 def test_a_folder_that_prune_has_not_finished_is_told(tmp_path: Path) -> None:
     (tmp_path / WORK).mkdir()
     (tmp_path / WORK / "begun.json").write_text("{}")

@@ -731,11 +731,7 @@ def test_a_target_that_is_not_reached_is_told_and_kept(settings: Record, why: st
     assert pruned.about.unreached.startswith(f"Target 10 not reached, {len(pruned.kept)} are kept: ")
     assert why in pruned.about.unreached
     assert pruned.about.unreached in pruned_lines(pruned, asked)
-    shown = show(ShowOptions(asked.out)).splitlines()
-    assert pruned.about.unreached in shown
-    audited = "before" if len(pruned.kept) == 90 else "after"
-    assert f"show {asked.out / audited}, the audit of " in shown[-1]
-    assert f"Page: {asked.out / audited / 'audit.html'}, for a browser" in shown
+    assert pruned.about.unreached in show(ShowOptions(asked.out))
 
 
 def test_nothing_is_said_of_a_target_that_is_reached_or_was_not_asked_for(straight: Path) -> None:
