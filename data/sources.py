@@ -96,6 +96,16 @@ def open_source(path: Path, format: str = "auto") -> Source:
     return source
 
 
+def check_once(paths: Iterable[Path]) -> None:
+    """Raise InputError where two of `paths` are one file or folder, whatever they call it: its rows would count
+    twice."""
+    seen = set[Path]()
+    for path in paths:
+        if path.resolve() in seen:
+            raise InputError(f"{path}: named twice. Name each source once.")
+        seen.add(path.resolve())
+
+
 _COMPRESSED = re.compile(rb"\x1f\x8b|PK\x03\x04|BZh[1-9]1AY|\xfd7zXZ|\(\xb5/\xfd")
 """How files of gzip, zip, bzip2, xz and zstd begin."""
 

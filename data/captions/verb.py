@@ -27,6 +27,7 @@ from swag_af.data.locks import alone, clear_lock
 from swag_af.data.manifests import sha256_file
 from swag_af.data.progress import note, progress
 from swag_af.data.replacing import check_outputs, remove
+from swag_af.data.sources import check_once
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.data.video import Video
 
@@ -102,6 +103,7 @@ def _check(options: ContextsOptions) -> None:
         raise InputError(
             "contexts: no source file given. Name one or more; `swag-af contexts --help` says which kinds."
         )
+    check_once(options.sources)
     formats = [format_of(source, options.format) for source in options.sources]
     if options.columns != CaptionColumns() and not set(formats) & set(TABLES):
         raise InputError(

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations, islice
+from itertools import chain, combinations, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.plan import Plan, in_groups_of_all
 from swag_af.data.instances.rows import MINUS_ONE, UNLABELLED, Found, Hidden, counted, found_in, labels_in, place_of
 from swag_af.data.progress import Advance, progress
-from swag_af.data.sources import Source
+from swag_af.data.sources import Source, check_once
 
 MOST_CLASSES = 100
 """More classes than this are taken for something else; so are classes of fewer than two rows each."""
@@ -50,6 +50,7 @@ def read_instances(
     paths = _paths_of(sources)
     reading = ReadingOptions() if options is None else options
     check_kind("options", reading, ReadingOptions)
+    check_once(paths)
     ours = [path for path in paths if own.kind_of(path) in own.KINDS]
     opened = sources_of(paths, reading)
     if reading.labels_file:  # and not one of older labels
@@ -230,13 +231,14 @@ def _pair(original: _Part, contrast: _Part, name: str) -> None:
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
-    """What each file is called: its name, with as many folders before it as tell it from the others."""
-    resolved = [path.absolute() for path in paths]
-    for n in range(1, 1 + max((len(path.parts) for path in resolved), default=1)):
-        names = ["/".join(path.parts[-n:]) for path in resolved]
-        if len(set(names)) == len(names):
-            return names
-    raise InputError(f"{paths[0]}: named twice. Name each source once.")
+    """What each file is called: its name, with as many folders before it as tell it from the others.
+
+    Raises InputError where one is named twice.
+    """
+    check_once(paths)
+    parts = [path.absolute().parts for path in paths]
+    lists = (["/".join(one[-n:]) for one in parts] for n in count(1))
+    return next(names for names in lists if len(set(names)) == len(names))
 
 
 def _file_name(source: Source, name: str, file: str) -> str:

@@ -42,7 +42,7 @@ from swag_af.data.pooling.columns import (
 )
 from swag_af.data.progress import Advance, progress
 from swag_af.data.replacing import check_output, remove, replacing
-from swag_af.data.sources import Source
+from swag_af.data.sources import Source, check_once
 from swag_af.data.splits import deal
 from swag_af.data.tags import Tagger, load_tagger
 
@@ -124,6 +124,7 @@ class _Inputs:
 def _opened(options: PoolOptions) -> _Inputs:
     if not options.sources:
         raise InputError("pool: no source given. Name one or more; `swag-af pool --help` says which kinds.")
+    check_once(options.sources)
     _check_out(options)
     tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
     flag: Flag | None = load_function("--flag", options.flag) if options.flag else None

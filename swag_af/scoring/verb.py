@@ -226,7 +226,7 @@ def _verdicts_of(folder: Path) -> dict[str, Any]:
 def _hashes(options: ScoreOptions) -> dict[str, str]:
     """The SHA-256 of every file of answers, by name."""
     paths = [*options.predictions, *options.blinds.values(), *filter(None, [options.people])]
-    distinct = list(dict.fromkeys(paths))
+    distinct = list({path.resolve(): path for path in paths}.values())
     return {name: sha256_file(path) for name, path in zip(names_of(distinct), distinct, strict=True)} if paths else {}
 
 

@@ -134,6 +134,13 @@ def test_broken_json_is_refused_with_its_line(refused: Refused, tmp_path: Path) 
     assert "broken.json: not valid JSON at line 3" in refused("contexts", tmp_path / "broken.json")
 
 
+def test_captions_named_twice_are_refused(refused: Refused, captions: Path) -> None:
+    """Each of their pairs was there twice, and more tokens were frequent enough."""
+    (link := captions.with_name("again.jsonl")).symlink_to(captions)
+    line = refused("contexts", captions, link, "--out", captions.with_name("c.jsonl"))
+    assert line == f"swag-af: {link}: named twice. Name each source once."
+
+
 def test_captions_of_one_sentence_a_video_are_refused(refused: Refused, captions: Path) -> None:
     captions.write_text("".join(captions.read_text().splitlines(keepends=True)[::2]))
     line = refused("contexts", captions, "--out", captions.with_name("c.jsonl"))

@@ -331,6 +331,15 @@ def test_several_sources_of_several_layouts_make_one_pool(tmp_path: Path) -> Non
     assert [entry["layout"] for entry in made.manifest["made_by"]["sources"]] == ["columns", "swag"]
 
 
+def test_a_source_named_twice_is_refused_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its rows stood twice in the pool."""
+    monkeypatch.chdir(tmp_path)
+    source = write_rows(tmp_path / "rows.jsonl", ROWS)
+    with pytest.raises(InputError, match=r"^rows\.jsonl: named twice\. Name each source once\.$"):
+        pool(PoolOptions((source, Path("rows.jsonl")), tmp_path / "pool", tagger="none"))
+    assert not (tmp_path / "pool").exists()
+
+
 SPLITS = {
     "He sits. She": ("He sits.", "She"),
     "He sits! Then he waits? A man in black": ("He sits! Then he waits?", "A man in black"),

@@ -1154,6 +1154,13 @@ def test_files_of_one_name_are_told_by_their_folders(tmp_path: Path) -> None:
         names_of([Path("/x/val.csv"), Path("/x/val.csv")])
 
 
+def test_a_dataset_named_twice_is_refused_by_another_name_too(tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.jsonl", labelled(0, 1))
+    (link := tmp_path / "again.jsonl").symlink_to(path)
+    with pytest.raises(InputError, match="named twice"):
+        read_instances([path, link])
+
+
 def test_every_split_of_a_saved_dictionary_is_read_but_those_without_labels(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     splits = {"train": labelled(0, 1), "validation": labelled(2), "test": labelled(-1, -1)}
