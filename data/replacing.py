@@ -15,6 +15,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from errno import EACCES, ENOENT, EPERM, EROFS
 from pathlib import Path
 
 from swag_af.data.errors import InputError
@@ -227,6 +228,16 @@ def _temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{HOST}.{os.getpid()}.tmp")
 
 
+def becomes(path: Path) -> Path:
+    """What a temporary `path`, or one in a temporary folder, is called when it is whole; any other as it is."""
+    pattern = re.compile(rf"\.(.+)\.{re.escape(HOST)}\.\d+(?:\.old)?\.tmp")
+    parts = list(path.parts)
+    for i in range(len(parts)):
+        while found := pattern.fullmatch(parts[i]):
+            parts[i] = found[1]
+    return Path(*parts)
+
+
 def discard(path: Path) -> None:
     """Delete the file or folder at `path`, if there is one, and tell nobody: it never was whole."""
     if path.is_dir() and not path.is_symlink():
@@ -272,8 +283,19 @@ def check_output(path: Path, *, force: bool = False, folder: bool = False, flag:
     if not above.is_dir():
         raise InputError(f"{path}: {above} is a file, not a folder. Choose another {flag}.")
     where = path if path.is_dir() else above
-    if not os.access(where, os.W_OK | os.X_OK):
+    if not os.access(where, os.W_OK | os.X_OK) or not _takes_files(where):
         raise InputError(f"{path}: you may not write to {where}. Choose another {flag}.")
+
+
+def _takes_files(folder: Path) -> bool:
+    """Whether a file can be made in `folder`: one without a name is. Its mode says nothing to root, nor of /sys."""
+    from tempfile import TemporaryFile  # not above: `--help` need not wait for it
+
+    try:
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError as error:  # a full disk is told when it is written to
+        return error.errno not in (EACCES, EPERM, EROFS, ENOENT)
 
 
 def check_outputs(*paths: Path, force: bool = False) -> None:

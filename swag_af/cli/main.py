@@ -22,6 +22,7 @@ from swag_af.cli.parsing import VERBS, group_names, parse
 from swag_af.cli.saying import say
 from swag_af.cli.storing import in_stores
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
+from swag_af.data.replacing import becomes
 from swag_af.data.scale import check_engine
 from swag_af.data.terminal import folded_for, nowhere, tell, unread, visible
 from swag_af.data.urls import as_told, urls_in
@@ -101,12 +102,10 @@ def _main(arguments: list[str]) -> None:
     except KeyboardInterrupt:
         _stop_interrupted()
     except OSError as error:  # reported by the system, such as a full disk: not a bug of ours
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{becomes(Path(os.fsdecode(error.filename)))}: " if isinstance(error.filename, str | bytes) else ""
         which = "" if where and error.errno != EMFILE else _WHICH.get(error.errno or 0, "")
         _stop(
-            f"{where}{error.strerror or error}{which}. Mend that and run the same command again, which goes on from "
-            "what it keeps.",
-            2,
+            f"{where}{error.strerror or error}{which}. Mend that and run the same command again{_kept(arguments)}.", 2
         )
     except MemoryError as error:
         _stop(f"not enough memory{f' ({error})' if str(error) else ''}. Ask for less, or use a larger machine.", 2)
@@ -116,6 +115,17 @@ def _main(arguments: list[str]) -> None:
         if os.environ.get("SWAG_AF_TRACEBACK") == "1":
             raise
         _stop_for_bug(arguments)
+
+
+_BEGIN_ANEW = ("count-check", "describe", "explain", "pool", "probe-endpoint", "release", "report", "score", "show")
+"""Verbs of one word that keep nothing of what is not whole; those of two words are quick."""
+
+
+def _kept(arguments: Sequence[str]) -> str:
+    """That a verb goes on, where it does; an audit does so in the folder --out."""
+    verb, *rest = arguments or [""]
+    goes_on = any(word.startswith("--out") for word in rest) if verb == "audit" else verb not in _BEGIN_ANEW
+    return ", which goes on from what it keeps" if goes_on and verb in VERBS else ""
 
 
 _FULL = " on the disk of --out, of the cache or of temporary files"

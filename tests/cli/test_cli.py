@@ -45,6 +45,7 @@ from swag_af.data.manifests import write_manifest
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note
+from swag_af.data.replacing import HOST
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.urls import command
@@ -466,6 +467,22 @@ def test_a_disk_full_while_a_dataset_is_replaced_keeps_the_old_one(
     main(list(map(str, command)))
     monkeypatch.setattr(os, "replace", full)
     assert "No space left" in refused(*command, "--force", "--seed", 1)
+
+
+@pytest.mark.parametrize(("verb", "goes_on"), [("pool", False), ("contexts", True), ("--help", False)])
+def test_what_the_system_refuses_names_the_file_asked_for_and_says_that_a_verb_goes_on_only_where_it_does(
+    verb: str, goes_on: bool, refused: Refused, captions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A temporary file was named that nobody had heard of, and it was advised to go on where nothing is kept."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / f".x.csv.{HOST}.7.tmp"))
+
+    where = {"pool": "swag_af.data.pooling.verb.pool", "contexts": "swag_af.data.captions.verb.contexts"}
+    monkeypatch.setattr(where.get(verb, "swag_af.cli.main.help_text"), refuse)
+    line = refused(verb, *([] if verb == "--help" else [captions, "--out", tmp_path / "x.csv"]))
+    advice = ", which goes on from what it keeps" if goes_on else ""
+    assert line == (f"swag-af: {tmp_path}/x.csv: Permission denied. Mend that and run the same command again{advice}.")
 
 
 def test_an_interrupted_run_says_how_to_go_on_with_code_130(

@@ -376,6 +376,27 @@ def test_an_output_that_may_not_be_written_is_refused_before_any_work(
     replacing.check_output(tmp_path / "mine", force=True, folder=True)  # a folder of one's own in another's
 
 
+@pytest.mark.skipif(not Path("/sys/kernel").exists(), reason="there is no /sys")
+def test_a_folder_whose_mode_allows_what_the_system_refuses_is_found_before_any_work() -> None:
+    """To root, os.access allows everything, and the work was done for nothing."""
+    for path, is_folder in ((Path("/sys/page.html"), False), (Path("/sys/new/pool"), True)):
+        with pytest.raises(InputError, match=f"^{path}: you may not write to /sys\\. Choose another --page\\.$"):
+            replacing.check_output(path, folder=is_folder, flag="--page")
+
+
+def test_a_look_whether_a_folder_takes_files_leaves_it_as_it_was(tmp_path: Path) -> None:
+    replacing.check_output(tmp_path / "deep" / "new")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_temporary_path_tells_what_it_becomes(tmp_path: Path) -> None:
+    with replacing.replacing(tmp_path / "x.csv") as outer, replacing.replacing(outer) as inner:
+        assert replacing.becomes(inner) == tmp_path / "x.csv"
+        assert replacing.becomes(outer / "part.npy") == tmp_path / "x.csv" / "part.npy"
+        inner.touch()
+    assert replacing.becomes(tmp_path / ".x.tmp") == tmp_path / ".x.tmp"
+
+
 def test_a_link_to_a_file_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
     """The link became a file, and what it named stayed old."""
     disk, links = tmp_path / "disk", tmp_path / "links"
