@@ -14,6 +14,7 @@ from swag_af.data.files import read_json
 from swag_af.data.instances.beside import columns_beside
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.manifests import MANIFEST, sha256_file
 from swag_af.data.urls import command, told_otherwise
@@ -126,7 +127,15 @@ class Scoring:
         return [one.take(self.instances, self.rows) for one in given]
 
     def _predictions(self, path: Path, name: str) -> Predictions:
-        return read_predictions(path, self.cells, self.options.predicted, name=name)
+        made = read_predictions(path, self.cells, self.options.predicted, name=name)
+        is_data = path.resolve() in {one.resolve() for one in self._paths}
+        all_right = made.hits.sum() == len(made.hits) - made.n_missing
+        if is_data and all_right and self.options.predicted.prediction_column == AUTO and not made.is_log:
+            raise InputError(
+                f"{path}: this is the dataset itself, whose labels are all right. Name a file of predictions, or the "
+                "column of this one that has them with --prediction-column."
+            )
+        return made
 
     def gaps(self, sighted: Predictions) -> list[Gap]:
         """The model that sees all beside each blind input."""

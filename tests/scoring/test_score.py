@@ -69,6 +69,19 @@ def test_everything_is_written_and_printed(
     assert_closed(page)
 
 
+def test_the_dataset_is_not_taken_for_predictions_unless_it_has_some(tmp_path: Path) -> None:
+    """Its labels were right on 100 %, without a remark."""
+    data = choices(12, n_groups=4)
+    questions = dataset(tmp_path / "q.jsonl", data)
+    (link := tmp_path / "model.jsonl").symlink_to(questions)
+    with pytest.raises(InputError, match=r"model\.jsonl: this is the dataset itself, whose labels are all right"):
+        swag_af.score(ScoreOptions(questions, (link,)))
+    rows = [json.loads(line) for line in questions.read_text().splitlines()]
+    write(questions, (row | {"prediction": 0} for row in rows))
+    scores = swag_af.score(ScoreOptions(questions, (questions,)))
+    assert scores.models[0].figures[0].value == round(np.mean(data.answers == 0), 9)
+
+
 class Tags(HTMLParser):
     """Notes which tags are open."""
 
