@@ -34,13 +34,19 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     check_there(folder, f"no such folder. Check the path; `swag-af --help` lists what makes {an(kind)}.")
     if not folder.is_dir():
         raise FormatError(
-            f"{folder}: this is a file, and {an(kind)} is a folder. `{command('show', folder)}` says what it is and "
-            "what to run next."
+            f"{folder}: this is a file, and {an(kind)} is a folder. {_of_table(folder, kind)}"
+            f"`{command('show', folder)}` says what a file of ours is and what to run next."
         )
     if not path.is_file():
         hint = matched_hint(folder) or "Check the path."
         raise FormatError(f"{folder}: no {MANIFEST} here, so this is not {an(kind)}. {hint}")
     return check_manifest(read_json(path), path, kind)
+
+
+def _of_table(path: Path, kind: str) -> str:
+    """What makes a pool of the file at `path`, where a pool or a run is due."""
+    made = f"If it is a table of questions, `{command('pool', path, '--out', 'pool')}` makes a pool of it; "
+    return made if kind in ("pool", "run") else ""
 
 
 def an(kind: str) -> str:

@@ -346,7 +346,18 @@ def test_contexts_in_place_of_a_pool_say_that_a_pool_is_a_folder(
     refused: Refused, contexts_path: Path, tmp_path: Path
 ) -> None:
     line = refused("filter", contexts_path, "--out", tmp_path / "run")
-    assert "this is a file, and a pool is a folder. `swag-af show" in line
+    assert "this is a file, and a pool is a folder. " in line
+    assert f"`swag-af show {contexts_path}` says what a file of ours is and what to run next." in line
+
+
+@pytest.mark.parametrize(("verb", "due"), [("filter", "a pool"), ("release", "a run")])
+def test_a_table_of_questions_in_place_of_a_pool_or_a_run_is_to_go_through_pool(
+    refused: Refused, tmp_path: Path, verb: str, due: str
+) -> None:
+    """Only `show` was advised, which does not read it."""
+    table = write(tmp_path / "q.jsonl", [{"question": "Who?", "choices": ["a", "b"], "label": 0}])
+    line = refused(verb, table, "--out", tmp_path / "out")
+    assert f"{due} is a folder. If it is a table of questions, `swag-af pool {table} --out pool` makes a pool" in line
 
 
 @pytest.mark.parametrize(
