@@ -40,7 +40,7 @@ from swag_af.data.pooling.columns import (
     records_of,
     with_bases,
 )
-from swag_af.data.progress import Advance, progress
+from swag_af.data.progress import Advance, note, progress
 from swag_af.data.replacing import check_output, remove, replacing
 from swag_af.data.sources import Source, check_once
 from swag_af.data.splits import deal
@@ -166,6 +166,9 @@ class _Reading:
     """Rows whose ending all models have learnt."""
     n_generated: int = 0
     """Rows whose gold was generated."""
+    n_bare: int = 0
+    """Rows that are kept and whose context is empty; `first_bare` is the place of the first."""
+    first_bare: str = ""
 
     def rows(self, sources: Sequence[Source], layouts: Sequence[Layout], advance: Advance) -> Iterator[Row]:
         """Every row that can be used; raises InputError at the end of a source that has others."""
@@ -179,6 +182,7 @@ class _Reading:
                         self.n_generated += 1
                     elif self._may_be_read(question.context):
                         yield self._made(question.context, question.negatives, question.features)
+                        self._look_at(question.context, f"{source.path.name}, {where}")
                 except EmptyRowError as fault:
                     self.n_empty += 1
                     if not drops_empty:
@@ -216,6 +220,12 @@ class _Reading:
         self.n_read += is_read
         return not is_read
 
+    def _look_at(self, context: Context, place: str) -> None:
+        """Count the context, which is kept, if it has no text."""
+        if not f"{context.sent1}{context.start}".strip():
+            self.n_bare += 1
+            self.first_bare = self.first_bare or place
+
     def _made(self, context: Any, negatives: list[str], features: Any) -> Row:
         row = self.maker.make(self.n_given, context, negatives, features)
         self.ids.add(row.context.id)
@@ -242,6 +252,9 @@ def _read(reading: _Reading, inputs: _Inputs, spool: Spool) -> Known:
     if not spool.n_rows:
         raise _nothing_left(reading)
     _check_ids(reading.ids, spool, reading.options)
+    if n := reading.n_bare:
+        said = several(n, "context is", "contexts are")
+        note(f"Warning: {said} empty (first: {reading.first_bare}). Fill them in, or take these rows out.")
     return spool.known(inputs.tagger)
 
 

@@ -340,6 +340,16 @@ def test_a_source_named_twice_is_refused_whatever_its_name(tmp_path: Path, monke
     assert not (tmp_path / "pool").exists()
 
 
+def test_empty_contexts_are_counted_and_the_first_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [*ROWS, *(row | {"sent1": " ", "start": ""} for row in ROWS[:2])]
+    path = write_rows(tmp_path / "rows.jsonl", rows)
+    build_pool(path)
+    warning = "Warning: 2 contexts are empty (first: rows.jsonl, line 4). Fill them in, or take these rows out.\n"
+    assert warning in capsys.readouterr().err
+    build_pool(write_rows(path, ROWS), force=True)
+    assert "empty" not in capsys.readouterr().err
+
+
 SPLITS = {
     "He sits. She": ("He sits.", "She"),
     "He sits! Then he waits? A man in black": ("He sits! Then he waits?", "A man in black"),
@@ -959,9 +969,9 @@ def test_labels_that_do_not_fit_are_refused(tmp_path: Path, name: str, content: 
 
 def test_a_file_of_labels_belongs_to_one_source(tmp_path: Path) -> None:
     (tmp_path / "l.lst").write_text("0\n")
-    source = write_rows(tmp_path / "rows.jsonl", unlabelled())
+    sources = tuple(write_rows(tmp_path / name, unlabelled()) for name in ("a.jsonl", "b.jsonl"))
     with pytest.raises(InputError, match="labels of one source, and 2 are named"):
-        pool(PoolOptions((source, source), tmp_path / "pool", tagger="none", labels_file=tmp_path / "l.lst"))
+        pool(PoolOptions(sources, tmp_path / "pool", tagger="none", labels_file=tmp_path / "l.lst"))
 
 
 def test_sentences_and_endings_may_have_a_column_each(tmp_path: Path) -> None:
