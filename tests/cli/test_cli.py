@@ -509,6 +509,21 @@ def test_an_interrupted_run_says_how_to_go_on_with_code_130(
     assert re.fullmatch(r"swag-af: interrupted.*What was finished is kept.*\n", capsys.readouterr().err)
 
 
+def test_an_interrupt_while_modules_are_loaded_is_one_line_with_code_130() -> None:
+    """In the first tenth of a second there was a traceback."""
+    begun = (
+        "import os, runpy, signal, sys\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'swag_af.cli.parsing':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "runpy.run_module('swag_af', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", begun], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "swag-af: interrupted. Nothing was begun.\n")
+
+
 def test_a_signal_that_a_library_makes_an_error_of_ends_as_one(
     pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
