@@ -266,13 +266,19 @@ def parse_json(text: str, path: object, line: int | None = None) -> Any:
     try:
         return json_value(text)
     except json.JSONDecodeError as error:
-        place = f" at line {error.lineno}, column {error.colno} ({error.msg})"
+        place = f" at line {error.lineno}, column {error.colno} ({json_said(error)})"
         column = error.colno if error.lineno == 1 else len(text.rstrip("\r\n")) + 1  # cut off: at the end of the line
-        place = place if line is None else f" ({error.msg}, column {column})"
+        place = place if line is None else f" ({json_said(error)}, column {column})"
         again = " or write the file again" if line is None else ""
         raise InputError(f"{path}: {at}not valid JSON{place}. Mend that line{again}.") from None
     except ValueError as error:
         raise InputError(f"{path}: {at}JSON {error}. Mend it, or write the file again.") from None
+
+
+def json_said(error: json.JSONDecodeError) -> str:
+    """What is wrong, without the end of a sentence that Python goes on with a place: `Unterminated string starting at`,
+    `Invalid control character at`."""
+    return error.msg.removesuffix(" at").removesuffix(" starting").rstrip(": ")
 
 
 def json_value(text: str) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import RowError
-from swag_af.data.files import json_value
+from swag_af.data.files import json_said, json_value
 from swag_af.data.sources import Record, Source
 from swag_af.data.text.scripts import END_MARKS
 from swag_af.data.text.surface import final_mark
@@ -155,7 +155,7 @@ def as_list(value: Any, name: str) -> list[Any]:
         except JSONDecodeError as error:
             parsed = _python_list(value)
             if parsed is None and value.lstrip()[1:].lstrip()[:1] in ('"', "'"):
-                raise RowError(f"has {name} that are no JSON list ({error.msg}, column {error.colno})") from None
+                raise RowError(f"has {name} that are no JSON list ({json_said(error)}, column {error.colno})") from None
         except ValueError as error:
             raise RowError(f"has {name} that are JSON {error}") from None
         return parsed if isinstance(parsed, list) else [value]

@@ -319,6 +319,7 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
 
 BROKEN = [
     (b'{\n"a": 1,\n}', "line 3"),
+    (b'{\n"a": "x\ty"}', r"at line 2, column 8 \(Invalid control character\)\. Mend that line or"),
     (b'{"a": "\xff"}', "UTF-8"),
 ]
 
@@ -334,6 +335,8 @@ def test_broken_json_is_named_with_its_place(tmp_path: Path, content: bytes, sai
 
 BROKEN_LINES = [
     (b'{"a": 1}\n\n{"a": }\n', "line 3"),
+    (b'{"a": "x\ty"}\n', r"line 1 is not valid JSON \(Invalid control character, column 9\)\. Mend that line\."),
+    (b'{"a": "x}', r"line 1 is not valid JSON \(Unterminated string, column 7\)\. Mend that line\."),
     (b'{"a": 1}\n[1]\n', "line 2 is not a JSON object"),
     (b'{"a": 1}\n"\xff"\n', "UTF-8"),
     (b'{"a": 1}\n{"a": {"b": 1, "c": 2, "b": 3}}\n', "line 2 is JSON in which 'b' stands twice in one object"),
