@@ -153,11 +153,11 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
         return []
     compared, below = comparison_lines(run, findings), below_lines(run, findings)
     told = [*repeated_lines(run), *unseen_lines(run), *said_lines(findings)]
+    groups = "folds of the matching" if run.is_matched else "videos, and contexts that share a sentence"
     return [
         *table(audit_rows(run, findings)),
         "",
-        "(fresh filters, fitted and scored on different groups: videos, and contexts that share a sentence; chance is "
-        f"{run.chance:.3f})",
+        f"(fresh filters, fitted and scored on different groups: {groups}; chance is {run.chance:.3f})",
         *(["", *compared] if compared else []),
         *(["", *below] if below else []),
         *(["", *told] if told else []),

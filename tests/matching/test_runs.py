@@ -163,6 +163,7 @@ def test_show_report_and_audit_know_a_matching(folder: Path, capsys: pytest.Capt
         main(["show", str(shown)])
         said = capsys.readouterr().out
         assert "matched and not filtered" in said
+        assert "on different groups: folds of the matching; chance is" in said
         assert "swag-af release" in said
 
 
