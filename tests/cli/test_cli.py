@@ -513,6 +513,7 @@ def test_an_interrupt_while_modules_are_loaded_is_one_line_with_code_130() -> No
     """In the first tenth of a second there was a traceback."""
     begun = (
         "import os, runpy, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # of a background job it is ignored
         "class Interrupts:\n"
         "    def find_spec(self, name, *_):\n"
         "        if name == 'swag_af.cli.parsing':\n"
