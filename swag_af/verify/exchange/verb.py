@@ -144,7 +144,8 @@ def _export_verdicts(options: ExportOptions) -> Exported:
         from swag_af.verify.store import open_store
     store = open_store(options.run, options.database)
     check_apart("--out", options.out, (store.file,))
-    found, every = (store.verdicts(include_dequalified=every) for every in (options.all, True))
+    every = store.verdicts(include_dequalified=True)
+    found = every if options.all else store.verdicts(include_dequalified=False)
     store.close()
     left_out = Counter(verdict.annotator for verdict in every) - Counter(verdict.annotator for verdict in found)
     said = f"{several(left_out.total(), 'answer')} of {several(len(left_out), 'person', 'people')}"
