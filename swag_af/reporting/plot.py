@@ -228,6 +228,7 @@ def _draw(run: Run, axes: object, colour_of: dict[str, str]) -> None:
     for first in phases[1:]:
         axes.axvline(first - 0.5, color="#bbbbbb", linewidth=1)
     axes.set(xlabel="iteration", ylabel="held-out accuracy (%)", xlim=(1, max(2, run.n_finished)))
+    axes.locator_params(axis="x", integer=True)
     axes.set_title(
         f"Adversarial Filtering of {several(len(run.pool), 'context')} × {several(run.pool.n_candidates, 'candidate')}",
         loc="left",
