@@ -2,10 +2,9 @@
 
 Reading order (each file or folder imports only those named before it):
 
-    terminal    control characters of texts from data, made visible
+    display     what people see: texts safe for a terminal, and a line for what holds a million rows
     errors      what a user can fix, in one line, and what the options of all verbs check
     extras      the command that installs what a feature needs
-    brief       what a notebook shows of results: shapes and numbers, not a million rows
     records     typed records: what manifests and lines of JSON must contain
     secrets     random numbers that nobody can foretell
     interval    95 % intervals of an accuracy and of a paired difference, clustered by groups

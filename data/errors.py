@@ -14,7 +14,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from swag_af.data.terminal import is_utf8
+from swag_af.data.display.terminal import is_utf8
 
 MOST_TOLD = 60
 """How many characters of a cell a message repeats."""

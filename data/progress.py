@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from itertools import accumulate
 from typing import Any
 
-from swag_af.data.terminal import folded_for, tell, visible
+from swag_af.data.display.terminal import folded_for, tell, visible
 from swag_af.data.urls import as_told
 
 Advance = Callable[..., None]

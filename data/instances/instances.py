@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from swag_af.data.brief import brief
+from swag_af.data.display.brief import brief
 from swag_af.data.errors import InputError, told
 
 Kind = Literal["choices", "classes"]

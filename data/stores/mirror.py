@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from swag_af.data.display.terminal import tell, visible
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json
 from swag_af.data.locks import alone
@@ -31,7 +32,6 @@ from swag_af.data.progress import note, progress
 from swag_af.data.records import parse_record
 from swag_af.data.replacing import part_of, remove_parts
 from swag_af.data.stores.remote import Entry, Store
-from swag_af.data.terminal import tell, visible
 from swag_af.data.urls import place_of
 
 LOG = "log.jsonl"

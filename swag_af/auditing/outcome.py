@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, LeftOut
-from swag_af.data.brief import brief
+from swag_af.data.display.brief import brief
 from swag_af.data.errors import UnknownNameError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from swag_af.data.brief import brief
+from swag_af.data.display.brief import brief
 from swag_af.data.manifests import read_finished
 from swag_af.data.records import Count
 

@@ -17,7 +17,7 @@ from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import AnyModel, Data, check_models
 from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import ABOUT, RECORDS, SavedAudit, check_out, check_replaces, save_audit, saved_form
-from swag_af.data.brief import brief
+from swag_af.data.display.brief import brief
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError, takes_options
 from swag_af.data.instances.grouping import Groups, group

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from swag_af.data.brief import cut
+from swag_af.data.display.brief import cut
 from swag_af.data.errors import takes_options
 from swag_af.data.files import LineFeeds, write_json, write_text
 from swag_af.data.instances.instances import Instances

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
-from swag_af.data.terminal import tell
+from swag_af.data.display.terminal import tell
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _BOX = ("╭", "│", "╰", "+", "|")

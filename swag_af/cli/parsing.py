@@ -19,10 +19,10 @@ from swag_af.cli.homes import path_of, paths_from_home
 from swag_af.cli.layout import folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
+from swag_af.data.display.terminal import is_utf8
 from swag_af.data.errors import InputError, near_names
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
-from swag_af.data.terminal import is_utf8
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.endpoints.options import ProbeEndpointOptions

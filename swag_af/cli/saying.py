@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from swag_af.data.terminal import folded_for, tell, visible
+from swag_af.data.display.terminal import folded_for, tell, visible
 from swag_af.data.urls import as_told, url_of
 
 

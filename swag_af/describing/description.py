@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from swag_af.data.brief import brief
 from swag_af.data.captions.language import foreign_language
+from swag_af.data.display.brief import brief
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.progress import progress

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.brief import brief
+from swag_af.data.display.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, InputError, check_faults, takes_options
 from swag_af.data.files import read_json, write_json, write_jsonl

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.brief import brief
+from swag_af.data.display.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, FormatError, InputError, several, told
 from swag_af.data.files import read_array, write_array

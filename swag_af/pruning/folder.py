@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.comparison import Comparison, read_comparison
-from swag_af.data.brief import brief
+from swag_af.data.display.brief import brief
 from swag_af.data.errors import FormatError
 from swag_af.data.files import read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.instances import Instances

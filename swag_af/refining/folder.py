@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.brief import brief
+from swag_af.data.display.brief import brief
 from swag_af.data.files import read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.instances import Instances
 from swag_af.data.manifests import FORMAT, read_finished

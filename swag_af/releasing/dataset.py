@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from swag_af.data.brief import brief
 from swag_af.data.captions.context_set import NearJoined, join_near_duplicates
+from swag_af.data.display.brief import brief
 from swag_af.data.errors import ExhaustedError, InputError, several
 from swag_af.data.run import Run
 from swag_af.data.splits import fill_shares, renumbered

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.brief import cut
+from swag_af.data.display.brief import cut
 from swag_af.describing.description import Description
 from swag_af.describing.lengths import LONGEST, Curve
 from swag_af.describing.verbs import Verbs

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from swag_af.data.terminal import visible
+from swag_af.data.display.terminal import visible
 from swag_af.reporting.charts import escape, percent
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Example, LeftOut, Status
 from swag_af.auditing.gate import GateResult, decide, parse_gate
 from swag_af.auditing.junit import junit, legal, write_junit
 from swag_af.auditing.sarif import LONGEST, sarif, write_sarif
-from swag_af.data.terminal import visible
+from swag_af.data.display.terminal import visible
 
 EXAMPLES = (
     Example("q7", "val.jsonl, line 7", "What? a | *b*", "gold 0.97"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af import Context
-from swag_af.data.brief import brief
+from swag_af.data.display.brief import brief
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_af.data.terminal import folded_for, visible
+from swag_af.data.display.terminal import folded_for, visible
 
 
 @given(st.text(st.characters(codec=None)))
