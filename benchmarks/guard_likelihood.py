@@ -9,7 +9,7 @@ import argparse
 
 import numpy as np
 
-from swag_af.data.interval import interval
+from swag_af.data.numbers.interval import interval
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run

@@ -18,8 +18,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from swag_af.data import interval as intervals
-from swag_af.data.interval import interval, paired_difference
+from swag_af.data.numbers import interval as intervals
+from swag_af.data.numbers.interval import interval, paired_difference
 from swag_af.judging import reliability
 from swag_af.judging.consensus import labels_of
 from swag_af.judging.verdicts import Item, Verdict

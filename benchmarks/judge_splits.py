@@ -54,7 +54,7 @@ def draw(contexts: list[Context], n: int, seed: int) -> list[Context]:
 
 def wilson(n_right: int, n: int, z: float = 1.96) -> tuple[float, float]:
     """Wilson's interval of a share, with the quantile of the normal distribution, as docs/CAPTIONS.md has it. That of
-    `swag_af.data.interval` takes Student's and is wider: for 196 of 200 from 94.9 %, not 95.0 %."""
+    `swag_af.data.numbers.interval` takes Student's and is wider: for 196 of 200 from 94.9 %, not 95.0 %."""
     share, spread = n_right / n, z * z / n
     middle = (share + spread / 2) / (1 + spread)
     half = z * sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)

@@ -7,8 +7,7 @@ Reading order (each file or folder imports only those named before it):
     extras      the command that installs what a feature needs
     records     typed records: what manifests and lines of JSON must contain
     secrets     random numbers that nobody can foretell
-    interval    95 % intervals of an accuracy and of a paired difference, clustered by groups
-    percent     shares in sentences: per cent, their intervals, and their differences in points
+    numbers     intervals of accuracies and differences, and shares in sentences
     cache       the folder for what may be had again
     urls        addresses in object stores, the folders that stand for them, and commands to paste
     replacing   files and folders that are whole or not there: written aside and renamed

@@ -90,8 +90,8 @@ SHAPES: dict[str, Shapes] = {
         "folds": Whole[Array, "n"],
         "rows": Whole[Array, "n"] | None,
     },
-    "swag_af.data.interval:interval": {"hits": Num[Array, "N"], "groups": Whole[Array, "N"]},
-    "swag_af.data.interval:paired_difference": {
+    "swag_af.data.numbers.interval:interval": {"hits": Num[Array, "N"], "groups": Whole[Array, "N"]},
+    "swag_af.data.numbers.interval:paired_difference": {
         "before": Num[Array, "N"],
         "after": Num[Array, "N"],
         "groups": Whole[Array, "N"],

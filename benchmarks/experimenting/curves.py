@@ -7,7 +7,7 @@ import numpy as np
 
 from experimenting.findings import Hits
 from experimenting.record import KeptRun
-from swag_af.data.interval import effective_groups, t_quantile, variance_over_groups, wilson
+from swag_af.data.numbers.interval import effective_groups, t_quantile, variance_over_groups, wilson
 
 
 def curve_of(run: KeptRun, window: int, finding: Hits | None) -> dict[str, Any]:

@@ -9,7 +9,13 @@ import numpy as np
 from experimenting.record import KeptRun, is_whole, kept_run
 from experimenting.sizes import Arm
 from experimenting.steps import Setting
-from swag_af.data.interval import effective_groups, interval, paired_difference, t_quantile, variance_over_groups
+from swag_af.data.numbers.interval import (
+    effective_groups,
+    interval,
+    paired_difference,
+    t_quantile,
+    variance_over_groups,
+)
 from swag_af.filters.registry import parse_schedule
 
 

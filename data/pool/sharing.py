@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.percent import in_percent
+from swag_af.data.numbers.percent import in_percent
 from swag_af.data.pool.rows import Block, Row
 from swag_af.data.splits import Joined, a_story, counted, join_by_text, renumbered
 from swag_af.data.text.wording import option_key, sentence_keys

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.interval import interval
+from swag_af.data.numbers.interval import interval
 from swag_af.data.text.surface import SurfaceFinding, finding_of
 
 RULES = {

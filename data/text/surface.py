@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from swag_af.data.percent import from_to, in_percent
+from swag_af.data.numbers.percent import from_to, in_percent
 from swag_af.data.text.scripts import END_MARKS, has_no_end_mark
 
 TYPOGRAPHIC_QUOTES = "‘’‚‛“”„‟«»"

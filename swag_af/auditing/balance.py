@@ -14,8 +14,8 @@ from swag_af.auditing.diagnostics import Balanced, Diagnostic, balanced_form
 from swag_af.auditing.outcome import Probe
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import DIGITS, ratio_interval
-from swag_af.data.percent import digits_apart, in_percent
+from swag_af.data.numbers.interval import DIGITS, ratio_interval
+from swag_af.data.numbers.percent import digits_apart, in_percent
 
 UNEQUAL = 1.25
 """How many times as large as its equal share the largest class is from which classes are unequal. Our choice."""

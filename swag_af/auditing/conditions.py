@@ -23,7 +23,7 @@ from typing import Literal, get_args
 from swag_af.auditing.codes.code import codes, find_code
 from swag_af.auditing.diagnostics import Diagnostic, LeftOut, Status
 from swag_af.data.errors import InputError, near_names
-from swag_af.data.percent import digits_apart, in_percent
+from swag_af.data.numbers.percent import digits_apart, in_percent
 
 Figure = Literal["value", "low", "high", "effect", "n", "n_groups"]
 FIGURES: dict[str, Figure] = {name: name for name in get_args(Figure)}

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.data.interval import rounded_mean
-from swag_af.data.percent import digits_apart, in_percent
+from swag_af.data.numbers.interval import rounded_mean
+from swag_af.data.numbers.percent import digits_apart, in_percent
 
 Status = Literal["found", "hint", "clear"]
 """`found`: the data has the problem; `hint`: it may have, since too little is sure, or since what is sure need not be a

@@ -17,7 +17,7 @@ import numpy as np
 from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.errors import InputError, several
 from swag_af.data.findings import GONE_BELOW, UnseenCheck, write_unseen
-from swag_af.data.interval import effective_groups, interval, wilson
+from swag_af.data.numbers.interval import effective_groups, interval, wilson
 from swag_af.data.progress import note, progress
 from swag_af.data.run import Run
 from swag_af.filters.contract import Filter

@@ -11,7 +11,7 @@ from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
 from swag_af.data.errors import several
 from swag_af.data.instances.published import pairs_of_splits
-from swag_af.data.percent import digits_apart, in_percent
+from swag_af.data.numbers.percent import digits_apart, in_percent
 from swag_af.filters.registry import label_of
 
 NOT_ASKED = (

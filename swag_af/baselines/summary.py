@@ -21,7 +21,7 @@ from swag_af.baselines.parts import Part
 from swag_af.baselines.published import INPUTS as PAPER_INPUTS
 from swag_af.baselines.published import published_figure, published_row
 from swag_af.data.errors import FormatError
-from swag_af.data.interval import DIGITS, paired_difference, rounded_mean
+from swag_af.data.numbers.interval import DIGITS, paired_difference, rounded_mean
 from swag_af.data.splits import renumbered
 
 FULLEST = "fullest"

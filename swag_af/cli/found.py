@@ -15,7 +15,7 @@ from swag_af.cli.pruning import summary_lines
 from swag_af.cli.refining import summary_lines as refined_summary
 from swag_af.data.files import read_jsonl
 from swag_af.data.manifests import BEGUN
-from swag_af.data.percent import in_percent
+from swag_af.data.numbers.percent import in_percent
 from swag_af.data.records import parse_record
 from swag_af.data.urls import command, flags
 from swag_af.diagnosing.diagnosis import RowRecord

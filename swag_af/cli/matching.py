@@ -8,7 +8,7 @@ from typing import Any
 from swag_af.cli.following import release_command
 from swag_af.data.errors import several
 from swag_af.data.files import read_json, read_jsonl
-from swag_af.data.percent import from_to
+from swag_af.data.numbers.percent import from_to
 from swag_af.data.progress import duration
 from swag_af.data.urls import command
 from swag_af.matching.estimate import Estimate

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from swag_af.data.errors import several
-from swag_af.data.interval import Difference
+from swag_af.data.numbers.interval import Difference
 from swag_af.data.urls import command
 from swag_af.refining.audits import BeforeAfter
 from swag_af.refining.estimate import Cost

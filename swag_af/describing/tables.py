@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from swag_af.data.percent import in_percent
+from swag_af.data.numbers.percent import in_percent
 from swag_af.describing.counts import Count
 from swag_af.describing.description import Description
 from swag_af.describing.topics import Topics

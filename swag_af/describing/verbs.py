@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swag_af.data.interval import effective_groups, t_quantile
+from swag_af.data.numbers.interval import effective_groups, t_quantile
 from swag_af.data.progress import Advance
 from swag_af.data.syntax.lemmas import verb_lemma
 from swag_af.data.tags import Tagger, tags_of

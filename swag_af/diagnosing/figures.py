@@ -1,10 +1,10 @@
-"""A figure with its 95 % interval: means over contexts, clustered by groups (`swag_af.data.interval`)."""
+"""A figure with its 95 % interval: means over contexts, clustered by groups (`swag_af.data.numbers.interval`)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.data.interval import DIGITS, paired_difference, ratio_interval, rounded_mean
+from swag_af.data.numbers.interval import DIGITS, paired_difference, ratio_interval, rounded_mean
 
 MARGIN = 0.05
 """What is called nothing: an effect is said to be absent only where its whole interval is nearer to none than this."""

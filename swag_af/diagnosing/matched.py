@@ -2,7 +2,7 @@
 found. Measures nothing.
 """
 
-from swag_af.data.percent import in_percent
+from swag_af.data.numbers.percent import in_percent
 from swag_af.diagnosing.growth import Against
 from swag_af.diagnosing.outcome import Diagnosis
 from swag_af.diagnosing.words import (

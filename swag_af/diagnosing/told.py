@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from swag_af.auditing.summary import Rows
-from swag_af.data.percent import in_percent
+from swag_af.data.numbers.percent import in_percent
 from swag_af.diagnosing.agreement import Agreement
 from swag_af.diagnosing.figures import MARGIN, Figure
 from swag_af.diagnosing.growth import Against

@@ -5,7 +5,7 @@ of a run.
 from dataclasses import dataclass
 from typing import Literal
 
-from swag_af.data.percent import from_to, in_percent, in_points
+from swag_af.data.numbers.percent import from_to, in_percent, in_points
 from swag_af.diagnosing.figures import MARGIN, Figure
 from swag_af.diagnosing.outcome import Diagnosis, OfFilter
 

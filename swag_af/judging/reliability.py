@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.data.interval import ratio_interval
+from swag_af.data.numbers.interval import ratio_interval
 from swag_af.judging.consensus import RANKS, Labels
 from swag_af.judging.verdicts import RATINGS
 

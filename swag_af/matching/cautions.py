@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from swag_af.data.interval import interval
-from swag_af.data.percent import from_to, in_percent
+from swag_af.data.numbers.interval import interval
+from swag_af.data.numbers.percent import from_to, in_percent
 from swag_af.data.splits import numbered, rows_apart
 from swag_af.data.text.wording import comparable, words
 from swag_af.matching.items import Items

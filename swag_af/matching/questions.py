@@ -17,8 +17,8 @@ from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
 from swag_af.data.instances.layouts.staged import rationale_id
-from swag_af.data.interval import interval
 from swag_af.data.manifests import MANIFEST
+from swag_af.data.numbers.interval import interval
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.pooling.columns import MATCH_FOLD

@@ -25,8 +25,8 @@ from swag_af.data.errors import InputError, several, takes_options
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import CROSS_VALIDATED, interval
 from swag_af.data.manifests import FORMAT, check_manifest
+from swag_af.data.numbers.interval import CROSS_VALIDATED, interval
 from swag_af.data.progress import progress
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run, open_run

@@ -16,7 +16,7 @@ from swag_af.auditing.probes.probe import AnyModel, planned, probes
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import CROSS_VALIDATED, rounded_mean
+from swag_af.data.numbers.interval import CROSS_VALIDATED, rounded_mean
 from swag_af.data.records import Count, parse_record
 from swag_af.pruning.rounds import Round, left_after
 

@@ -13,7 +13,7 @@ import numpy as np
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.errors import several
 from swag_af.data.findings import read_audits
-from swag_af.data.percent import in_percent
+from swag_af.data.numbers.percent import in_percent
 from swag_af.data.pool.guarded import ROWS_DROPPED, guard_counts, guard_rows
 from swag_af.data.pool.sharing import repeated_line
 from swag_af.data.run import Run, verb_manifest

@@ -1,6 +1,6 @@
 """Two sets of predictions on the same instances: two models, or one model that sees all and one that sees less.
 
-    paired difference    with an interval over groups (`swag_af.data.interval`)
+    paired difference    with an interval over groups (`swag_af.data.numbers.interval`)
     McNemar              exact and two-sided, on instances that one has right and the other wrong; takes instances for
                          independent, and leaves out those in which answers tie. Where nothing is left, there is no test
     bootstrap            of whole groups, seeded; the same for any order of rows

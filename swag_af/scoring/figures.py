@@ -23,7 +23,7 @@ from swag_af.data.cells.words import CONTRAST, ORIGINAL, STAGES
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import difference_of_means, interval, paired_difference, ratio_interval
+from swag_af.data.numbers.interval import difference_of_means, interval, paired_difference, ratio_interval
 from swag_af.data.splits import join_pairs, renumbered
 from swag_af.scoring.chance import Chance, chance_of, drawn_answers
 from swag_af.scoring.reading.predictions import Predictions

@@ -21,7 +21,7 @@ from math import comb
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.interval import t_quantile, wilson
+from swag_af.data.numbers.interval import t_quantile, wilson
 from swag_af.judging.reliability import fleiss
 from swag_af.scoring.comparison import resampled
 from swag_af.scoring.figures import DIGITS, FEWEST_GROUPS, Figure, rounded, share

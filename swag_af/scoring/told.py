@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from swag_af.data.errors import several
-from swag_af.data.percent import from_to
+from swag_af.data.numbers.percent import from_to
 from swag_af.scoring.breakdown import SMALLEST
 from swag_af.scoring.comparison import Comparison, Counts, Gap
 from swag_af.scoring.counting import CountCheck, Sensitivity, Share

@@ -32,7 +32,7 @@ from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import CROSS_VALIDATED, paired_difference
+from swag_af.data.numbers.interval import CROSS_VALIDATED, paired_difference
 
 
 def of_lengths(n: int = 800, seed: int = 0) -> Instances:

@@ -23,7 +23,7 @@ from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.auditing.verdict import further
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import CROSS_VALIDATED, interval
+from swag_af.data.numbers.interval import CROSS_VALIDATED, interval
 from swag_af.reporting.audit_page import audit_page
 
 

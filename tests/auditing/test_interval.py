@@ -9,7 +9,7 @@ from scipy import stats
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import (
+from swag_af.data.numbers.interval import (
     CROSS_VALIDATED,
     difference_of_means,
     effective_groups,
@@ -63,7 +63,7 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says(n_videos: int, a
 
 @pytest.mark.parametrize("df", [1, 2, 5, 30, 1000])
 def test_the_quantile_of_student_is_that_of_scipy_stats(df: int) -> None:
-    from swag_af.data.interval import t_quantile
+    from swag_af.data.numbers.interval import t_quantile
 
     assert t_quantile(df) == pytest.approx(stats.t.ppf(0.975, df), rel=1e-9)
 

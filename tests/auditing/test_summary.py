@@ -24,7 +24,7 @@ from swag_af.auditing.summary import (
 )
 from swag_af.data.context import Context
 from swag_af.data.findings import Finding, over_seeds
-from swag_af.data.interval import paired_difference
+from swag_af.data.numbers.interval import paired_difference
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.filters.registry import label_of

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.context import Context
-from swag_af.data.interval import interval
+from swag_af.data.numbers.interval import interval
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text import surface
 from swag_af.data.text.lengths import RULES, LengthHits, warning_lines

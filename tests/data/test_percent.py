@@ -1,6 +1,6 @@
 """Claims about shares in sentences."""
 
-from swag_af.data.percent import digits_apart, from_to, in_percent, in_points
+from swag_af.data.numbers.percent import digits_apart, from_to, in_percent, in_points
 
 
 def test_a_share_has_one_decimal_or_as_many_as_are_asked_for() -> None:

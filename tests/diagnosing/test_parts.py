@@ -9,7 +9,7 @@ from conftest import make_pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.interval import paired_difference
+from swag_af.data.numbers.interval import paired_difference
 from swag_af.diagnosing.agreement import agreements, centred_ranks, rank_correlations, swaps_agreed
 from swag_af.diagnosing.diagnosis import fewer_candidates
 from swag_af.diagnosing.figures import Figure, average_of, mean_of, share_of

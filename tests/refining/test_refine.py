@@ -26,7 +26,7 @@ from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.interval import CROSS_VALIDATED, paired_difference
+from swag_af.data.numbers.interval import CROSS_VALIDATED, paired_difference
 from swag_af.filters.judge.asking import Question, Verdict
 from swag_af.filters.judge.judge import JudgeFilter
 from swag_af.matching.reading import items_of_instances

@@ -13,7 +13,7 @@ from slow.scoring import consistency, right_by_drawing, sensitivity
 from swag_af import scores_of
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import interval, ratio_interval
+from swag_af.data.numbers.interval import interval, ratio_interval
 from swag_af.scoring.figures import clusters_of
 from swag_af.scoring.outcome import Score
 from swag_af.scoring.told import figure_rows

@@ -19,7 +19,7 @@ from slow.scoring import majority_right as by_all_draws
 import swag_af
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances, Unlabelled
-from swag_af.data.interval import interval
+from swag_af.data.numbers.interval import interval
 from swag_af.judging.verdicts import Item, Verdict, make_items, write_verdicts
 from swag_af.scoring.options import PredictionOptions
 from swag_af.scoring.people import People, majority_right, people_of

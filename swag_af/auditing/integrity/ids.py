@@ -12,7 +12,7 @@ from swag_af.auditing.integrity.labels import ALPHA
 from swag_af.auditing.integrity.shares import examples_of
 from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import interval, variance_over_groups
+from swag_af.data.numbers.interval import interval, variance_over_groups
 from swag_af.data.splits import renumbered
 
 FEWEST = 20

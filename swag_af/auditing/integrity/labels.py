@@ -9,7 +9,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Status
 from swag_af.auditing.integrity.shares import examples_of
 from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import interval
+from swag_af.data.numbers.interval import interval
 from swag_af.data.splits import renumbered
 
 ALPHA = 0.01

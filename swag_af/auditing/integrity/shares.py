@@ -7,8 +7,8 @@ import numpy as np
 from swag_af.auditing.diagnostics import Diagnostic, Example
 from swag_af.auditing.examples import AT_MOST, example
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import interval
-from swag_af.data.percent import digits_apart, in_percent
+from swag_af.data.numbers.interval import interval
+from swag_af.data.numbers.percent import digits_apart, in_percent
 from swag_af.data.splits import renumbered
 
 

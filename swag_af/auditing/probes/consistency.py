@@ -18,8 +18,8 @@ from swag_af.auditing.probes.probe import model_label
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import CROSS_VALIDATED
-from swag_af.data.percent import in_percent
+from swag_af.data.numbers.interval import CROSS_VALIDATED
+from swag_af.data.numbers.percent import in_percent
 from swag_af.data.splits import join_pairs, numbered
 from swag_af.data.text.wording import comparable
 

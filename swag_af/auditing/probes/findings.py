@@ -16,8 +16,8 @@ from swag_af.auditing.probes.probe import RANDOM_TOO, Task, model_label, model_n
 from swag_af.auditing.ranking import hits
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import CROSS_VALIDATED, paired_difference, rounded_mean
-from swag_af.data.percent import digits_apart, in_percent, in_points
+from swag_af.data.numbers.interval import CROSS_VALIDATED, paired_difference, rounded_mean
+from swag_af.data.numbers.percent import digits_apart, in_percent, in_points
 
 CODES = {
     "options": "AF101",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swag_af.data.interval import effective_groups, variance_over_groups
+from swag_af.data.numbers.interval import effective_groups, variance_over_groups
 
 LEVEL = 0.05
 """The share of false findings, among all of a family, that is put up with."""

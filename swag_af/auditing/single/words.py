@@ -22,7 +22,7 @@ from swag_af.auditing.single.tables import Seen, TokenTable, ngram_ids, token_ta
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups, same_as
 from swag_af.data.instances.instances import Instances
-from swag_af.data.percent import in_percent
+from swag_af.data.numbers.percent import in_percent
 from swag_af.data.text.wording import comparable
 
 N_MAX = 3
