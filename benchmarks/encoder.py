@@ -25,7 +25,7 @@ import numpy as np
 import torch
 
 import swag_af.filters.frozen as frozen
-from swag_af.data.cache import VARIABLE
+from swag_af.data.disk.cache import VARIABLE
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.filters.frozen import FrozenEncoder
 from swag_af.filters.strings import second_sentences

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.files import read_jsonl, write_text
+from swag_af.data.disk.files import read_jsonl, write_text
 
 
 def key(options: Sequence[str]) -> tuple[str, ...]:

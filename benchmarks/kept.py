@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.files import read_json, write_json
+from swag_af.data.disk.files import read_json, write_json
 
 
 class Kept:

@@ -27,11 +27,11 @@ import numpy as np
 from swag_af.auditing.audit import audit_columns
 from swag_af.auditing.dataset import Checks, audit
 from swag_af.auditing.probes.probe import probe
+from swag_af.data.disk.manifests import MANIFEST
 from swag_af.data.instances.grouping import Groups, by_name_or_text, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.instances.recycling import MOST_RECYCLED, recycled
-from swag_af.data.manifests import MANIFEST
 from swag_af.data.numbers.interval import CROSS_VALIDATED, interval, paired_difference
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import join_by_text

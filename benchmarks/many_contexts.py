@@ -21,7 +21,7 @@ from pathlib import Path
 from filter import _memory_watched, _vocabulary
 
 from swag_af.data.context import Context
-from swag_af.data.files import write_jsonl
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.folds import FoldMap
 from swag_af.lm.lstm.candidates import all_types
 from swag_af.lm.lstm.checkpoints import open_lm_folder, open_vocabulary

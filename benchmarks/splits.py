@@ -43,7 +43,7 @@ from swag_af.af.fitting import n_folds
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import audit_columns
-from swag_af.data.files import read_jsonl, write_jsonl
+from swag_af.data.disk.files import read_jsonl, write_jsonl
 from swag_af.data.numbers.interval import interval, paired_difference, t_quantile
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.probes.probe import probe
-from swag_af.data.files import write_json, write_jsonl, write_text
+from swag_af.data.disk.files import write_json, write_jsonl, write_text
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.rows import drawn_order

@@ -5,14 +5,9 @@ Reading order (each file or folder imports only those named before it):
     display     what people see: texts safe for a terminal, and a line for what holds a million rows
     errors      what a user can fix, in one line, and what the options of all verbs check
     extras      the command that installs what a feature needs
-    records     typed records: what manifests and lines of JSON must contain
     secrets     random numbers that nobody can foretell
     numbers     intervals of accuracies and differences, and shares in sentences
-    cache       the folder for what may be had again
-    urls        addresses in object stores, the folders that stand for them, and commands to paste
-    replacing   files and folders that are whole or not there: written aside and renamed
-    files       readers with good errors, logs, writers of texts, JSON and arrays
-    manifests   what folders of ours say of themselves: manifests, hashes
+    disk        files and folders: where they are, what they must hold, and how they are written whole
     own_code    classes and functions of others: what tells them, their edits and their arguments apart
     contracts   classes of others: what the checkers of contracts share
     progress    bars on a terminal, lines in a log

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.files import read_log, write_jsonl
+from swag_af.data.disk.files import read_log, write_jsonl
+from swag_af.data.disk.records import parse_record
 from swag_af.data.locks import alone
-from swag_af.data.records import parse_record
 
 AUDITS = "audits.jsonl"
 UNSEEN = "unseen.jsonl"

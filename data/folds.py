@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_json, write_json
+from swag_af.data.disk.manifests import read_manifest, sha256_file
+from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_json, write_json
-from swag_af.data.manifests import read_manifest, sha256_file
-from swag_af.data.records import parse_record
 from swag_af.data.text.wording import open_end, sentence_keys
 
 FOLDS = "folds.json"

@@ -19,9 +19,9 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from swag_af.data.disk.manifests import sha256_file, sha256_json
+from swag_af.data.disk.records import check_record
 from swag_af.data.errors import ContractError, InputError, SwagAfError, blamed, in_one_line, told
-from swag_af.data.manifests import sha256_file, sha256_json
-from swag_af.data.records import check_record
 
 OURS = "swag_af"
 

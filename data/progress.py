@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from itertools import accumulate
 from typing import Any
 
+from swag_af.data.disk.urls import as_told
 from swag_af.data.display.terminal import folded_for, tell, visible
-from swag_af.data.urls import as_told
 
 Advance = Callable[..., None]
 """`advance(n, note="...", kept=False)`: `n` more items are done; `note` replaces the text at the end of the bar; what

@@ -21,14 +21,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from swag_af.data.disk.files import mend_log, read_array, read_log, write_array, write_jsonl
+from swag_af.data.disk.manifests import MANIFEST, check_same, read_manifest, write_manifest
+from swag_af.data.disk.records import FilteredRun, MatchedRun, Matching, check_record, parse_record
+from swag_af.data.disk.replacing import remove_leftovers
+from swag_af.data.disk.urls import ROOTS, command, is_url, link
 from swag_af.data.errors import FormatError, InputError, as_path, check_whole
-from swag_af.data.files import mend_log, read_array, read_log, write_array, write_jsonl
-from swag_af.data.manifests import MANIFEST, check_same, read_manifest, write_manifest
 from swag_af.data.pool.assignments import apply_changes, check_assignment
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.records import FilteredRun, MatchedRun, Matching, check_record, parse_record
-from swag_af.data.replacing import remove_leftovers
-from swag_af.data.urls import ROOTS, command, is_url, link
 
 BEGUN = ("pool", "start.npy")
 """What stands in the folder of a run before its manifest, and so may be there of one that was killed."""

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
+from swag_af.data.disk.urls import ROOTS
 from swag_af.data.engines.contract import BlockT, Crew, Job, ResultT, Worker
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.processes import in_processes, process_crew, usable_cores
 from swag_af.data.errors import InputError
-from swag_af.data.urls import ROOTS
 
 Part = tuple[int, int]
 """`(i, n)`: this run is number `i`, counted from 0, of `n` that share the work."""

@@ -16,13 +16,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from swag_af.data.disk.files import check_is_file, read_json, read_jsonl, read_lines
+from swag_af.data.disk.manifests import matched_hint, sha256_file
+from swag_af.data.disk.records import Name, PathText, parse_record
+from swag_af.data.disk.replacing import check_there
 from swag_af.data.errors import InputError, in_one_line, told
 from swag_af.data.extras import install
-from swag_af.data.files import check_is_file, read_json, read_jsonl, read_lines
 from swag_af.data.headerless import columns_without_header
-from swag_af.data.manifests import matched_hint, sha256_file
-from swag_af.data.records import Name, PathText, parse_record
-from swag_af.data.replacing import check_there
 
 Record = Mapping[str, Any]
 Records = Iterator[tuple[str, Record]]

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from swag_af.data.disk.files import write_text
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import FormatError
-from swag_af.data.files import write_text
-from swag_af.data.manifests import sha256_file
 from swag_af.data.tags import TAGS
 from swag_af.data.tokens import detokenize
 

@@ -18,8 +18,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from swag_af.data.disk.files import plain
+from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import ContractError, FormatError, InputError, several, told
-from swag_af.data.files import plain
 from swag_af.data.own_code import (
     arguments_lost,
     arguments_of,
@@ -33,7 +34,6 @@ from swag_af.data.own_code import (
     takes_anything,
 )
 from swag_af.data.pool.view import View
-from swag_af.data.records import parse_record
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from swag_af.data.cache import cache_folder
+from swag_af.data.disk.cache import cache_folder
 from swag_af.data.errors import InputError
 from swag_af.data.progress import progress
 from swag_af.filters.pretrained import load_tokenizer

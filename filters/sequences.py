@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from swag_af.data.files import reserve
+from swag_af.data.disk.files import reserve
 from swag_af.data.pool.folder import check_finite
 from swag_af.data.pool.view import View
 

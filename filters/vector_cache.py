@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.data.cache import VARIABLE
+from swag_af.data.disk.cache import VARIABLE
 from swag_af.data.progress import note
 
 MOST_BYTES = 2 * 2**30

@@ -29,9 +29,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from swag_af.data.context import Context
+from swag_af.data.disk.records import OwnRecord
 from swag_af.data.errors import told
 from swag_af.data.own_code import recorded
-from swag_af.data.records import OwnRecord
 
 DRAWN_OUT = "too_few_distinct_endings"
 """The reason of a context that was given up."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swag_af.data.disk.urls import RECORDS_ONLY
 from swag_af.data.engines.options import EngineOptions, worker_faults
 from swag_af.data.errors import Options, check_faults
 from swag_af.data.scale import Part, parse_part
-from swag_af.data.urls import RECORDS_ONLY
 from swag_af.endpoints.options import EndpointOptions
 
 Precision = Literal["fp32", "bf16"]

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from swag_af.data.context import Context
+from swag_af.data.disk.manifests import differences
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.manifests import differences
 from swag_af.data.pool.drafts import ShardDraft
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, Shard, shard_hashes
 from swag_af.data.pool.pool import CandidatePool

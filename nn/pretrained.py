@@ -12,9 +12,9 @@ from typing import Any
 
 from safetensors import SafetensorError
 
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.extras import install
-from swag_af.data.manifests import sha256_file
 from swag_af.data.progress import note
 
 

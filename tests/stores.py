@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swag_af.data import urls
+from swag_af.data.disk import urls
 from swag_af.data.stores import opened
 
 BUCKET = "bucket"

@@ -25,7 +25,7 @@ from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts, write_contexts
-from swag_af.data.files import write_array, write_json, write_jsonl
+from swag_af.data.disk.files import write_array, write_json, write_jsonl
 from swag_af.data.findings import Finding, keep
 from swag_af.data.pool.drafts import ShardDraft
 from swag_af.data.pool.options import PoolOptions

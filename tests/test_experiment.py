@@ -59,10 +59,10 @@ from hypothesis import strategies as st
 
 from swag_af.cli.main import main as swag_af_main
 from swag_af.cli.parsing import parse
+from swag_af.data.disk.files import read_json
+from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json
 from swag_af.data.findings import read_audits
-from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
 from swag_af.filters.estimators import NgramFilter

@@ -92,7 +92,7 @@ class Facts(NamedTuple):
     imported: set[str]
     """Whatever it imports at its top or within a function, with the module and each name taken from it."""
     removals: list[str]
-    """Every place that deletes or renames files by another way than `swag_af.data.replacing`."""
+    """Every place that deletes or renames files by another way than `swag_af.data.disk.replacing`."""
     lengths: dict[str, int]
     """Lines of every function and method, from `def` to its last line, those within it counted."""
 
@@ -200,10 +200,10 @@ def test_nothing_is_imported_that_only_developers_have() -> None:
 
 def test_files_are_removed_in_one_place_which_tells_stores() -> None:
     """Elsewhere a store would not hear of it, and would give the file back (docs/STORES.md)."""
-    ours = ("swag_af.data.replacing", "swag_af.data.locks", "swag_af.data.stores.")
+    ours = ("swag_af.data.disk.replacing", "swag_af.data.locks", "swag_af.data.stores.")
     others = [path for name, path in MODULES.items() if not name.startswith(ours)]
     assert not [at for path in others for at in facts_of(path).removals]
-    assert facts_of(MODULES["swag_af.data.replacing"]).removals
+    assert facts_of(MODULES["swag_af.data.disk.replacing"]).removals
 
 
 def test_every_folder_is_installed() -> None:

@@ -31,12 +31,12 @@ from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
 from swag_af.cli.options import DemoOptions
 from swag_af.cli.verifying import verify_agreement
-from swag_af.data import replacing
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.readers import caption_rows
 from swag_af.data.captions.verb import contexts
+from swag_af.data.disk import replacing
+from swag_af.data.disk.files import write_jsonl, write_text
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl, write_text
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pooling.verb import pool, tag

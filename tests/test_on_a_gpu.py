@@ -15,7 +15,7 @@ from tiny_causal import save_tiny_gpt2, save_tiny_llama
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.data.context import Context
-from swag_af.data.files import read_json
+from swag_af.data.disk.files import read_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Run

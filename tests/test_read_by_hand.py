@@ -8,7 +8,7 @@ import judge_splits
 import pytest
 import ways
 
-from swag_af.data.files import write_json
+from swag_af.data.disk.files import write_json
 
 
 @pytest.fixture

@@ -34,16 +34,16 @@ from swag_af.data.captions import contexts as contexts_module
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.verb import contexts
+from swag_af.data.disk.files import write_jsonl
+from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.engines import on_ray, on_slurm
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import FleetCrew
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.findings import AUDITS
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.locks import alone
-from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.folder import SHARDS
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool

@@ -20,8 +20,8 @@ from experimenting.sizes import BIG, BIGGER, SIZES, TINY
 from experimenting.starts import measure_starts, starts_seconds
 from experimenting.steps import RELEASED, Setting, with_hidden
 from experimenting.tables import BEGIN, END, document, with_part
+from swag_af.data.disk.files import write_text
 from swag_af.data.errors import InputError, SwagAfError
-from swag_af.data.files import write_text
 from swag_af.data.scale import Part, parse_part
 
 KEPT = "experiment"

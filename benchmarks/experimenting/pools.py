@@ -10,12 +10,12 @@ import numpy as np
 
 from experimenting.steps import DEALT, DEEP, TIMES, WEAK, Setting, pool_of_all
 from swag_af.data.context import Context
+from swag_af.data.disk.replacing import replacing
+from swag_af.data.disk.urls import link
 from swag_af.data.errors import InputError
 from swag_af.data.pool.folder import SHARDS, Shard, finish_pool, write_shard
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.replacing import replacing
 from swag_af.data.splits import deal
-from swag_af.data.urls import link
 from swag_af.lm.lstm.checkpoints import trained_folds
 from swag_af.lm.lstm.scorer import LSTMScorer
 from swag_af.lm.scorers.table import score_pool

@@ -21,8 +21,8 @@ import numpy as np
 
 from experimenting.record import READING, is_kept, whole_run
 from experimenting.steps import RELEASED, Setting
+from swag_af.data.disk.files import read_json, write_json, write_jsonl, write_text
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json, write_jsonl, write_text
 from swag_af.data.numbers.interval import interval, paired_difference
 from swag_af.releasing.dataset import assemble
 from swag_af.releasing.options import ReleaseOptions

@@ -8,8 +8,8 @@ from experimenting.findings import Hits
 from experimenting.record import FOURWAY, is_kept
 from experimenting.steps import UNFILTERED, Setting
 from swag_af.auditing.probes.probe import probe
+from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances

@@ -17,7 +17,7 @@ from experimenting.record import KeptRun, kept_run, whole_run
 from experimenting.sizes import BIG, Size
 from experimenting.steps import Setting, rows_of, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
-from swag_af.data.files import read_json, write_json
+from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.numbers.interval import t_quantile
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress

@@ -34,8 +34,8 @@ from experimenting.starts import FOLDER as STARTS
 from experimenting.starts import capitals_in_swag, start_cells, starts_found
 from experimenting.steps import DEALT, DOUBLE, MANY, WEAK, WIDE, Setting, commands, nested_cells, without_places
 from swag_af.data.captions.context_set import read_contexts_manifest
+from swag_af.data.disk.files import read_json, read_log, write_json
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_log, write_json
 
 RESULTS = "results.json"
 DIGITS = 5

@@ -22,7 +22,7 @@ from experimenting.steps import DEEP, N_NEGATIVES, Setting, has_wide_folds, mode
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
-from swag_af.data.files import read_json, read_jsonl, write_json
+from swag_af.data.disk.files import read_json, read_jsonl, write_json
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress

@@ -14,13 +14,14 @@ import numpy as np
 
 from swag_af.data.captions.drops import drop_report, drop_table
 from swag_af.data.context import Context, DroppedPair
+from swag_af.data.disk.files import read_json, read_jsonl, write_json, write_jsonl, write_text
+from swag_af.data.disk.manifests import FORMAT, check_manifest, sha256_file
+from swag_af.data.disk.records import PairCounts, check_record, parse_record, strange_number
+from swag_af.data.disk.replacing import replacing_all
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import FormatError, InputError, several
-from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl, write_text
 from swag_af.data.folds import MOST_FOLDS
-from swag_af.data.manifests import FORMAT, check_manifest, sha256_file
 from swag_af.data.progress import note
-from swag_af.data.records import PairCounts, check_record, parse_record, strange_number
-from swag_af.data.replacing import replacing_all
 from swag_af.data.splits import (
     FEW_TOGETHER,
     MOST_TOGETHER,
@@ -42,7 +43,6 @@ from swag_af.data.text.near_duplicates import (
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.text.wording import sentence_keys
 from swag_af.data.tokens import normalise_blanks
-from swag_af.data.urls import command
 
 N_FOLDS = 5
 """Number of folds for a file that has none (the paper's number, and `ContextRules.n_folds`)."""

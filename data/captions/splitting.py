@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data import tokens
+from swag_af.data.disk.files import read_json, write_json
+from swag_af.data.disk.manifests import sha256_file, sha256_json, sha256_tree, version_of
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.replacing import remove, remove_leftovers
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json
-from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree, version_of
 from swag_af.data.own_code import source_of
-from swag_af.data.records import parse_record
-from swag_af.data.replacing import remove, remove_leftovers
 from swag_af.data.scale import run_blocks
 from swag_af.data.syntax import splitters
 from swag_af.data.syntax.splitters import Split, Splitter, load_splitter, splits_of

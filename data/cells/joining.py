@@ -13,8 +13,8 @@ from swag_af.data.cells.order import counts_otherwise, in_another_order, is_coun
 from swag_af.data.cells.values import word_of
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.cells.words import IDS, key_of
+from swag_af.data.disk.files import check_is_file, read_lines
 from swag_af.data.errors import InputError, RowError, several
-from swag_af.data.files import check_is_file, read_lines
 from swag_af.data.sources import Record, Records, Source, open_source
 
 LABEL_NAMES = ("label", "labels", "answer", "answerkey", "goldlabel", "gold", "target", "correct")

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.disk.files import json_said, json_value
 from swag_af.data.errors import RowError
-from swag_af.data.files import json_said, json_value
 from swag_af.data.sources import Record, Source
 from swag_af.data.text.scripts import END_MARKS
 from swag_af.data.text.surface import final_mark

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from traceback import format_exc
 from typing import Any
 
+from swag_af.data.disk.replacing import remove
 from swag_af.data.engines.contract import BlockT, Job, ResultT, cores_of
 from swag_af.data.engines.options import SLURM_FOLDER, EngineOptions
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
 from swag_af.data.extras import install
-from swag_af.data.replacing import remove
 
 CHUNKS = 4
 """Tasks for each worker."""

@@ -131,7 +131,7 @@ def _start(job: Job[Any, Any], ends: Connection) -> None:
 
 
 def _watch() -> None:
-    from swag_af.data.replacing import REMOVAL_WATCHERS, WATCHERS, changed, removed
+    from swag_af.data.disk.replacing import REMOVAL_WATCHERS, WATCHERS, changed, removed
 
     WATCHERS.append(lambda path: _CHANGES.append((changed, path)))
     REMOVAL_WATCHERS.append(lambda path: _CHANGES.append((removed, path)))

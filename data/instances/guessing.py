@@ -26,6 +26,7 @@ from swag_af.data.cells.values import (
     word_of,
 )
 from swag_af.data.cells.words import GROUPS, IDS, MORE_GROUPS, key_of, source_of, stage_of, variant_of
+from swag_af.data.disk.manifests import MANIFEST
 from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout
@@ -59,7 +60,6 @@ from swag_af.data.instances.plan import Plan, plain_rows
 from swag_af.data.instances.repeats import counted, first_unique, makes_groups
 from swag_af.data.instances.tagged import tagged_columns
 from swag_af.data.instances.unread import doubts_of, refuse_columns_of_options, refuse_rows_of_options
-from swag_af.data.manifests import MANIFEST
 from swag_af.data.sources import Record, Records, Source
 
 N_SAMPLE = 200

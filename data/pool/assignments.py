@@ -5,8 +5,8 @@ Draws the first one and checks any; which negatives are replaced is decided by t
 
 import numpy as np
 
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.urls import command
 
 
 def random_assignment(

@@ -16,11 +16,11 @@ from typing import Any, TypedDict
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.disk.files import empty_array, parse_json, read_arrays, read_text, write_text
+from swag_af.data.disk.records import Count, Counts, parse_record
+from swag_af.data.disk.replacing import remove, remove_leftovers, replacing
 from swag_af.data.errors import FormatError, SwagAfError
-from swag_af.data.files import empty_array, parse_json, read_arrays, read_text, write_text
 from swag_af.data.pool.folder import SHARDS, write_shard
-from swag_af.data.records import Count, Counts, parse_record
-from swag_af.data.replacing import remove, remove_leftovers, replacing
 
 _REJECTED = "rejected_"
 _AGAIN = "Remove it and run the same command again."

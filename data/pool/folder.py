@@ -24,8 +24,7 @@ from typing import Any, cast
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import FormatError, InputError, several
-from swag_af.data.files import (
+from swag_af.data.disk.files import (
     Lines,
     parse_json,
     read_array,
@@ -35,9 +34,10 @@ from swag_af.data.files import (
     write_json,
     write_jsonl,
 )
-from swag_af.data.manifests import MANIFEST, read_manifest, sha256_file, sha256_json, write_manifest
-from swag_af.data.records import FinishedShard, check_record, parse_record
-from swag_af.data.replacing import move, remove_leftovers, replacing
+from swag_af.data.disk.manifests import MANIFEST, read_manifest, sha256_file, sha256_json, write_manifest
+from swag_af.data.disk.records import FinishedShard, check_record, parse_record
+from swag_af.data.disk.replacing import move, remove_leftovers, replacing
+from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.tags import TAGS
 from swag_af.data.vocabulary import Vocabulary
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swag_af.data.disk.records import GuardEntry
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import FormatError
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.records import GuardEntry
-from swag_af.data.urls import command
 
 BEFORE = "guard_counts_before"
 """In a manifest: the counts before rows were left out, by the guards that it names."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from swag_af.data.disk.files import read_array
+from swag_af.data.disk.manifests import differences, read_manifest, write_manifest
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_array
-from swag_af.data.manifests import differences, read_manifest, write_manifest
 from swag_af.data.pool.folder import CONTEXT_TAGS, GUARD_TABLES, read_shard_entry, shard_path
 from swag_af.data.stores.opened import mirror_of
 

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.disk.files import write_array, write_json
+from swag_af.data.disk.manifests import MANIFEST, check_replaceable, read_manifest, sha256_json
+from swag_af.data.disk.records import PoolManifest, check_record
+from swag_af.data.disk.replacing import replacing
+from swag_af.data.disk.urls import command, is_url, link
 from swag_af.data.errors import FormatError, InputError, as_path, check_whole, several
-from swag_af.data.files import write_array, write_json
-from swag_af.data.manifests import MANIFEST, check_replaceable, read_manifest, sha256_json
 from swag_af.data.pool.assignments import check_candidates
 from swag_af.data.pool.folder import (
     FEATURES,
@@ -38,10 +41,7 @@ from swag_af.data.pool.folder import (
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.view import View
 from swag_af.data.progress import progress
-from swag_af.data.records import PoolManifest, check_record
 from swag_af.data.registry import Registry
-from swag_af.data.replacing import replacing
-from swag_af.data.urls import command, is_url, link
 from swag_af.data.vocabulary import Vocabulary
 
 Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]

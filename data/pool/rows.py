@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.disk.files import plain, read_arrays, read_jsonl, write_jsonl
+from swag_af.data.disk.records import strange_number
+from swag_af.data.disk.replacing import replacing
 from swag_af.data.errors import InputError, RowError, told
-from swag_af.data.files import plain, read_arrays, read_jsonl, write_jsonl
 from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
-from swag_af.data.records import strange_number
-from swag_af.data.replacing import replacing
 from swag_af.data.text.lengths import LengthHits
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart, tokenize_any

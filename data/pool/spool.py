@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.folder import write_shard
 from swag_af.data.pool.rows import Block, Row, Sizes, fill_blocks, final_ids

@@ -40,8 +40,9 @@ from swag_af.data.cells.values import (
 )
 from swag_af.data.cells.words import GENERATED, GROUPS, key_of, source_of
 from swag_af.data.context import Context
+from swag_af.data.disk.files import json_value
+from swag_af.data.disk.records import strange_number
 from swag_af.data.errors import InputError, RowError, told
-from swag_af.data.files import json_value
 from swag_af.data.folds import MOST_FOLDS
 from swag_af.data.instances.guessing import plan_of
 from swag_af.data.instances.options import ReadingOptions
@@ -49,7 +50,6 @@ from swag_af.data.instances.plan import Plan
 from swag_af.data.pool.options import Columns
 from swag_af.data.pool.rows import NO_FOLD
 from swag_af.data.progress import note
-from swag_af.data.records import strange_number
 from swag_af.data.sources import Record, Records, Source
 
 

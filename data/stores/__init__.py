@@ -7,5 +7,5 @@ Reading order (each file imports only those named before it):
     opened      the mirrors of this process, and of a verb's options
     travelling  jobs for workers that share no disk with the caller
 
-Names and addresses are in `swag_af.data.urls`. Importing this package loads nothing else.
+Names and addresses are in `swag_af.data.disk.urls`. Importing this package loads nothing else.
 """

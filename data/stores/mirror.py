@@ -23,16 +23,16 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from swag_af.data.disk.files import read_json, write_json
+from swag_af.data.disk.manifests import MANIFEST, is_clutter
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.replacing import part_of, remove_parts
+from swag_af.data.disk.urls import place_of
 from swag_af.data.display.terminal import tell, visible
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json
 from swag_af.data.locks import alone
-from swag_af.data.manifests import MANIFEST, is_clutter
 from swag_af.data.progress import note, progress
-from swag_af.data.records import parse_record
-from swag_af.data.replacing import part_of, remove_parts
 from swag_af.data.stores.remote import Entry, Store
-from swag_af.data.urls import place_of
 
 LOG = "log.jsonl"
 COMMITS = (MANIFEST, "shard.json", LOG)

@@ -10,11 +10,11 @@ from dataclasses import Field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from swag_af.data.cache import cache_folder
+from swag_af.data.disk.cache import cache_folder
+from swag_af.data.disk.replacing import REMOVAL_WATCHERS, WATCHERS
+from swag_af.data.disk.urls import RECORDS_ONLY, ROOTS, is_url, normal_url, url_of, urls_in
 from swag_af.data.errors import InputError
-from swag_af.data.replacing import REMOVAL_WATCHERS, WATCHERS
 from swag_af.data.stores.mirror import Mirror
-from swag_af.data.urls import RECORDS_ONLY, ROOTS, is_url, normal_url, url_of, urls_in
 
 OptionsT = TypeVar("OptionsT")
 
@@ -59,7 +59,7 @@ def refresh(path: Path) -> None:
 
 
 def followed(folder: Path, link: str) -> Path:
-    """The path that a record in `folder` names, as `swag_af.data.urls.link` wrote it, fetched where it is in a
+    """The path that a record in `folder` names, as `swag_af.data.disk.urls.link` wrote it, fetched where it is in a
     store."""
     if is_url(link):
         return local(link)

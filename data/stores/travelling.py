@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from swag_af.data.disk.replacing import WATCHERS
+from swag_af.data.disk.urls import ROOTS
 from swag_af.data.engines.contract import Job, ResultT, cores_of
-from swag_af.data.replacing import WATCHERS
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.stores.opened import all_open, holder_of, local, opened
-from swag_af.data.urls import ROOTS
 
 Written = dict[str, list[str]]
 """The names of the files that a block wrote, by the address of their mirror."""

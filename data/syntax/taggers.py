@@ -13,10 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+from swag_af.data.disk.manifests import sha256_file, sha256_json, sha256_tree
+from swag_af.data.disk.replacing import check_there
 from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.extras import needing
-from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree
-from swag_af.data.replacing import check_there
 from swag_af.data.syntax.english import rules as english
 from swag_af.data.syntax.english.rules import penn_tags
 from swag_af.data.syntax.english.universal import universal_tags

@@ -20,12 +20,19 @@ from typing import Annotated, Any, TypedDict
 import numpy as np
 from msgspec import Meta
 
+from swag_af.data.disk.files import read_arrays, read_json, write_json
+from swag_af.data.disk.manifests import (
+    MANIFEST,
+    check_replaceable,
+    check_same,
+    read_manifest,
+    sha256_file,
+    write_manifest,
+)
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.replacing import remove, remove_leftovers_of, replacing
 from swag_af.data.errors import FormatError, InputError, in_one_line, takes_options
-from swag_af.data.files import read_arrays, read_json, write_json
-from swag_af.data.manifests import MANIFEST, check_replaceable, check_same, read_manifest, sha256_file, write_manifest
 from swag_af.data.progress import progress
-from swag_af.data.records import parse_record
-from swag_af.data.replacing import remove, remove_leftovers_of, replacing
 from swag_af.data.syntax.clauses import parsed_verb_group
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.syntax.taggers import import_spacy

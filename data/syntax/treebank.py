@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from swag_af.data.disk.files import read_text
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_text
 from swag_af.data.syntax.clauses import parsed_verb_group
 from swag_af.data.tags import TAGS
 

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from swag_af.data.cache import cache_folder
 from swag_af.data.context import phrase
+from swag_af.data.disk.cache import cache_folder
+from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.errors import InputError, check_faults
-from swag_af.data.manifests import sha256_json
 from swag_af.data.pool.view import View
 from swag_af.endpoints.address import base_of, spellings
 from swag_af.endpoints.contract import Abilities

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from swag_af.data.disk.manifests import MANIFEST, sha256_file
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import MANIFEST, sha256_file
 from swag_af.data.numbers.interval import interval, paired_difference
 from swag_af.data.numbers.percent import from_to, in_percent
 from swag_af.data.progress import note

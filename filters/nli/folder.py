@@ -15,11 +15,11 @@ from typing import Any
 
 import torch
 
+from swag_af.data.disk.files import read_json, read_jsonl
+from swag_af.data.disk.manifests import MANIFEST, read_manifest, sha256_file
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.replacing import replacing
 from swag_af.data.errors import FormatError, in_one_line
-from swag_af.data.files import read_json, read_jsonl
-from swag_af.data.manifests import MANIFEST, read_manifest, sha256_file
-from swag_af.data.records import parse_record
-from swag_af.data.replacing import replacing
 from swag_af.filters.nli.options import KIND
 from swag_af.filters.pairs.fitting import PairFilter
 from swag_af.filters.pairs.members import DecompFilter, ESIMFilter

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swag_af.data.manifests import MANIFEST, sha256_file
+from swag_af.data.disk.manifests import MANIFEST, sha256_file
 from swag_af.data.pool.view import View
 from swag_af.filters.contract import check_fit, unfitted
 from swag_af.filters.nli.entailing import shares

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import torch
 
+from swag_af.data.disk.files import read_json, write_json, write_jsonl
+from swag_af.data.disk.manifests import made_by_others, sha256_file, sha256_json, write_manifest
+from swag_af.data.disk.replacing import check_output, remove, remove_leftovers
+from swag_af.data.disk.urls import link
 from swag_af.data.errors import InputError, several, takes_options
-from swag_af.data.files import read_json, write_json, write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import made_by_others, sha256_file, sha256_json, write_manifest
 from swag_af.data.progress import note, progress
-from swag_af.data.replacing import check_output, remove, remove_leftovers
 from swag_af.data.splits import hold_aside
-from swag_af.data.urls import link
 from swag_af.filters.nli.entailing import entailment_classes
 from swag_af.filters.nli.folder import (
     HELD_OUT,

@@ -16,9 +16,9 @@ from typing import IO, cast
 
 import numpy as np
 
+from swag_af.data.disk.files import check_is_file
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_is_file
-from swag_af.data.manifests import sha256_file
 from swag_af.data.progress import progress
 
 _ENGLISH, _ANY_LANGUAGE = "/c/en/", "/c/"

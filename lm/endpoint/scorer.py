@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.context import Context, phrase
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError
-from swag_af.data.urls import command
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import FAILED, Abilities, Answer, Request
 from swag_af.endpoints.likelihood import reading, tokens_of_prompt

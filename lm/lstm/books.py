@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from swag_af.data.disk.files import read_text
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.display.terminal import is_utf8
 from swag_af.data.errors import ExhaustedError, InputError, check_faults
-from swag_af.data.files import read_text
-from swag_af.data.manifests import sha256_file
 from swag_af.data.tokens import normalise_blanks, tokenize
 from swag_af.data.vocabulary import UNK, Vocabulary
 from swag_af.lm.lstm.corpus import FoldCorpus

@@ -15,10 +15,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.errors import FormatError, InputError, in_one_line
-from swag_af.data.files import read_json, write_json
-from swag_af.data.folds import FOLDS, FoldMap
-from swag_af.data.manifests import (
+from swag_af.data.disk.files import read_json, write_json
+from swag_af.data.disk.manifests import (
     MANIFEST,
     check_manifest,
     check_same,
@@ -27,9 +25,11 @@ from swag_af.data.manifests import (
     sha256_json,
     write_manifest,
 )
-from swag_af.data.records import parse_record
-from swag_af.data.replacing import remove_leftovers, replacing
-from swag_af.data.urls import command
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.replacing import remove_leftovers, replacing
+from swag_af.data.disk.urls import command
+from swag_af.data.errors import FormatError, InputError, in_one_line
+from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions

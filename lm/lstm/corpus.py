@@ -12,9 +12,9 @@ import numpy as np
 
 from swag_af.data.captions.context_set import joined_by_sentence, with_videos
 from swag_af.data.context import Context, DroppedPair
+from swag_af.data.disk.manifests import sha256_json_list
 from swag_af.data.errors import ExhaustedError, several
 from swag_af.data.folds import FoldMap, check_one_fold
-from swag_af.data.manifests import sha256_json_list
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import BOS, EOS, Vocabulary, build_vocabulary
 

@@ -28,8 +28,8 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 from torch import Tensor
 from torch.utils.data import DataLoader
 
+from swag_af.data.disk.replacing import replacing
 from swag_af.data.errors import FormatError, in_one_line
-from swag_af.data.replacing import replacing
 from swag_af.lm.lstm.corpus import DIRECTIONS, FoldCorpus, batches, directions
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.lstm.telling import Listener

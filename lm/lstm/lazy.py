@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.disk.manifests import MANIFEST, read_manifest
+from swag_af.data.disk.records import LazyPlan, parse_record
+from swag_af.data.disk.replacing import changed
+from swag_af.data.disk.urls import command, name_of
 from swag_af.data.errors import InputError, several
 from swag_af.data.folds import FoldMap
 from swag_af.data.locks import alone
-from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note, progress
-from swag_af.data.records import LazyPlan, parse_record
-from swag_af.data.replacing import changed
 from swag_af.data.scale import run_blocks
 from swag_af.data.stores.opened import followed, mirror_of
 from swag_af.data.tokens import tokenize
-from swag_af.data.urls import command, name_of
 from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS, UNK, Vocabulary
 from swag_af.lm.lstm.books import MOST_UNKNOWN
 from swag_af.lm.lstm.candidates import Readers, load_readers

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.disk.manifests import read_manifest
+from swag_af.data.disk.urls import command, name_of
 from swag_af.data.errors import InputError, several
 from swag_af.data.folds import SEEN, FoldMap, Readable
-from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.tokens import tokenize
-from swag_af.data.urls import command, name_of
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.candidates import Readers, load_readers
 from swag_af.lm.lstm.checkpoints import fold_path, open_vocabulary, trained_folds

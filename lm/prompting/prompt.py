@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swag_af.data.context import Context, display, phrase
+from swag_af.data.disk.files import check_is_file, read_toml
+from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.errors import InputError, in_one_line, several, told
-from swag_af.data.files import check_is_file, read_toml
-from swag_af.data.manifests import sha256_json
 from swag_af.data.tokens import one_after_another
 
 PROMPTS = ("continuation", "wrong-ending", "wrong-answer")

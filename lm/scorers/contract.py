@@ -29,10 +29,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.disk.records import OwnRecord
 from swag_af.data.errors import ContractError, told
 from swag_af.data.own_code import recorded
 from swag_af.data.pool.folder import FEATURES
-from swag_af.data.records import OwnRecord
 
 COLUMNS = FEATURES[:5]
 """Every likelihood column, in the order in which scorers give theirs."""

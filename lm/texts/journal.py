@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
+from swag_af.data.disk.files import parse_json, whole_lines
+from swag_af.data.disk.manifests import differences
+from swag_af.data.disk.records import Count, Counts, parse_record
+from swag_af.data.disk.replacing import remove
 from swag_af.data.errors import InputError, SwagAfError, told
-from swag_af.data.files import parse_json, whole_lines
 from swag_af.data.locks import seize
-from swag_af.data.manifests import differences
-from swag_af.data.records import Count, Counts, parse_record
-from swag_af.data.replacing import remove
 from swag_af.data.scale import Part
 from swag_af.lm.contract import MEASURED, Generated
 

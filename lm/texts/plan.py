@@ -7,12 +7,12 @@ from typing import Any
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context, phrase
+from swag_af.data.disk.manifests import check_ours, check_same, read_manifest, sha256_file, shortened, write_manifest
+from swag_af.data.disk.records import GeneratorRecord
+from swag_af.data.disk.replacing import remove_leftovers
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import check_ours, check_same, read_manifest, sha256_file, shortened, write_manifest
 from swag_af.data.own_code import recorded, source_of
 from swag_af.data.pool.folder import NO_TAGGER
-from swag_af.data.records import GeneratorRecord
-from swag_af.data.replacing import remove_leftovers
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import tokenize_any

@@ -20,6 +20,7 @@ import numpy as np
 from swag_af.af.fitting import Fitting, filter_of
 from swag_af.af.options import NO_SLURM, AFOptions
 from swag_af.af.turns import Do, Outcome, Rules, ScoreBy, Turn, score_here
+from swag_af.data.disk.urls import command, is_url, url_of
 from swag_af.data.engines.contract import Crew
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, in_one_line
@@ -28,7 +29,6 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Run
 from swag_af.data.scale import standing_workers
-from swag_af.data.urls import command, is_url, url_of
 from swag_af.filters.contract import (
     Filter,
     MovableFilter,

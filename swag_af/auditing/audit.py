@@ -25,11 +25,11 @@ import numpy as np
 
 from swag_af.auditing.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.auditing.options import AuditOptions
+from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError, takes_options, told
 from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_audits
 from swag_af.data.locks import clear_lock
-from swag_af.data.manifests import sha256_json
 from swag_af.data.numbers.interval import rounded_mean
 from swag_af.data.own_code import said_of
 from swag_af.data.pool.assignments import check_assignment

@@ -30,14 +30,14 @@ from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
 from swag_af.auditing.outcome import Audit, Probe, chance_of, over_seeds
 from swag_af.auditing.summary import Rows
 from swag_af.auditing.verdict import EQUALLY, PARTIAL, SPLIT, figure, span
+from swag_af.data.disk.files import read_json
+from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.errors import InputError, several
-from swag_af.data.files import read_json
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.rows import has_own_ids
 from swag_af.data.numbers.interval import CROSS_VALIDATED, Difference, paired_difference, t_quantile
 from swag_af.data.numbers.percent import in_points
 from swag_af.data.progress import Advance
-from swag_af.data.records import Count, parse_record
 from swag_af.data.text.wording import text_key
 
 COMPARISON = "comparison.json"

@@ -24,10 +24,10 @@ from swag_af.auditing.conditions import (
     parse_condition,
 )
 from swag_af.auditing.diagnostics import Diagnostic, LeftOut, mirrored
+from swag_af.data.disk.files import read_text, read_toml
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import GateError, InputError, several
-from swag_af.data.files import read_text, read_toml
-from swag_af.data.records import parse_record
-from swag_af.data.urls import command
 
 TABLE = ("tool", "swag-af", "audit")
 """Where `gate` stands in pyproject.toml."""

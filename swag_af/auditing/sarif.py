@@ -23,8 +23,8 @@ from swag_af.auditing.codes.code import FAMILIES, Code, codes
 from swag_af.auditing.conditions import Decision
 from swag_af.auditing.diagnostics import Diagnostic, Example, mirrored
 from swag_af.auditing.gate import GateResult
+from swag_af.data.disk.files import write_json
 from swag_af.data.display.terminal import visible
-from swag_af.data.files import write_json
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LONGEST = 1024

@@ -23,13 +23,13 @@ from swag_af.auditing.codes.code import is_computed
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Association, Audit, FoldKind, Probe, over_seeds
 from swag_af.auditing.tiers import TIERS, Tiers, tiers_of
+from swag_af.data.disk.files import read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.disk.files import write_text as write_file
+from swag_af.data.disk.manifests import FORMAT, as_read, check_made_by, read_finished
+from swag_af.data.disk.records import Count, parse_record
+from swag_af.data.disk.replacing import check_there, replacing
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
-from swag_af.data.files import write_text as write_file
 from swag_af.data.instances.instances import Instances, Kind
-from swag_af.data.manifests import FORMAT, as_read, check_made_by, read_finished
-from swag_af.data.records import Count, parse_record
-from swag_af.data.replacing import check_there, replacing
 
 ABOUT, DIAGNOSTICS, WORDS, QUESTIONS = "audit.json", "diagnostics.jsonl", "words.jsonl", "questions.jsonl"
 RECORDS = (ABOUT, DIAGNOSTICS, WORDS, QUESTIONS)

@@ -10,9 +10,9 @@ import numpy as np
 from swag_af.baselines.fitting import Bench
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.baselines.outcome import KIND
+from swag_af.data.disk.manifests import read_manifest, sha256_json
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
-from swag_af.data.manifests import read_manifest, sha256_json
 
 PARTING = ("splits", "val_share", "test_share", "split_seed")
 """The options that part rows."""

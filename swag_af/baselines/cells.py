@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from swag_af.baselines.models import Row, settings_key
+from swag_af.data.disk.files import read_json, write_json
+from swag_af.data.disk.manifests import FORMAT, check_manifest
+from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json
-from swag_af.data.manifests import FORMAT, check_manifest
-from swag_af.data.records import Count, parse_record
 
 CELLS, TIMING = "cells", "timing.json"
 KIND = "baseline-cell"

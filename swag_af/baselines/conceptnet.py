@@ -20,8 +20,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from swag_af.data.disk.files import check_is_file
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_is_file
 from swag_af.data.instances.instances import Texts
 from swag_af.data.progress import Advance, progress
 from swag_af.data.syntax.english.rules import penn_tags

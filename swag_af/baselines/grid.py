@@ -35,15 +35,15 @@ from swag_af.baselines.outcome import KIND, QUESTIONS, RESULT, Baselines, Blank,
 from swag_af.baselines.parts import parts_of, trainings
 from swag_af.baselines.published import PEOPLE
 from swag_af.baselines.summary import Summary
+from swag_af.data.disk.files import write_json, write_jsonl
+from swag_af.data.disk.manifests import FORMAT, MANIFEST, check_made_by, write_manifest
+from swag_af.data.disk.replacing import remove, remove_leftovers, remove_leftovers_of
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_json, write_jsonl
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import FORMAT, MANIFEST, check_made_by, write_manifest
 from swag_af.data.progress import progress
-from swag_af.data.replacing import remove, remove_leftovers, remove_leftovers_of
 from swag_af.data.scale import run_blocks
 from swag_af.filters.registry import parse_names
 

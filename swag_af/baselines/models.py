@@ -17,10 +17,10 @@ from swag_af.auditing.probes.models import FastTextModel
 from swag_af.auditing.probes.probe import DEFAULT_MODELS, FASTTEXT, TFIDF
 from swag_af.baselines.conceptnet import ConceptNet, check_conceptnet, conceptnet_scores
 from swag_af.baselines.options import BaselinesOptions
+from swag_af.data.disk.manifests import sha256_file, sha256_json, sha256_tree
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances, Texts
 from swag_af.data.instances.options import AUTO
-from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree
 from swag_af.data.text.wording import words
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import REGISTRY, parse_names

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from swag_af.data.disk.manifests import read_finished
+from swag_af.data.disk.records import Count
 from swag_af.data.display.brief import brief
-from swag_af.data.manifests import read_finished
-from swag_af.data.records import Count
 
 RESULT = "baselines.json"
 QUESTIONS = "questions.jsonl"

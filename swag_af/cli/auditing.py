@@ -17,6 +17,9 @@ from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import AnyModel, Data, check_models
 from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import ABOUT, RECORDS, SavedAudit, check_out, check_replaces, save_audit, saved_form
+from swag_af.data.disk.manifests import check_nothing_lost
+from swag_af.data.disk.replacing import check_apart, check_output, remove
+from swag_af.data.disk.urls import command_for, told_otherwise
 from swag_af.data.display.brief import brief
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError, takes_options
@@ -25,10 +28,7 @@ from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import check_nothing_lost
 from swag_af.data.progress import progress
-from swag_af.data.replacing import check_apart, check_output, remove
-from swag_af.data.urls import command_for, told_otherwise
 from swag_af.filters.prepare import place
 from swag_af.filters.registry import make_filter
 

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from swag_af.data.disk.files import LineFeeds, write_json, write_text
+from swag_af.data.disk.manifests import FORMAT, check_made_by, check_nothing_lost
+from swag_af.data.disk.replacing import check_output, replacing
+from swag_af.data.disk.urls import command_for
 from swag_af.data.display.brief import cut
 from swag_af.data.errors import takes_options
-from swag_af.data.files import LineFeeds, write_json, write_text
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
-from swag_af.data.manifests import FORMAT, check_made_by, check_nothing_lost
-from swag_af.data.replacing import check_output, replacing
 from swag_af.data.tags import load_tagger
-from swag_af.data.urls import command_for
 from swag_af.describing.description import Description, description_of
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.tables import Table, tables_of

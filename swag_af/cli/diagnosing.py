@@ -3,11 +3,11 @@
 from dataclasses import asdict
 from pathlib import Path
 
+from swag_af.data.disk.files import read_json, write_json, write_jsonl, write_text
+from swag_af.data.disk.manifests import check_made_by, check_manifest, read_finished
+from swag_af.data.disk.replacing import check_apart, check_output, remove, remove_leftovers
+from swag_af.data.disk.urls import command_for
 from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import read_json, write_json, write_jsonl, write_text
-from swag_af.data.manifests import check_made_by, check_manifest, read_finished
-from swag_af.data.replacing import check_apart, check_output, remove, remove_leftovers
-from swag_af.data.urls import command_for
 from swag_af.diagnosing.diagnosis import check_begun, measure, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis

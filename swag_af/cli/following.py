@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from swag_af.af.options import AFOptions
+from swag_af.data.disk.manifests import MATCHED
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import MATCHED
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import check_split
-from swag_af.data.urls import command
 from swag_af.releasing.options import ReleaseOptions
 
 

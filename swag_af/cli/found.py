@@ -13,11 +13,11 @@ from swag_af.cli.diagnosing import AGAIN, ROWS, diagnosed_lines, open_diagnosis
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.pruning import summary_lines
 from swag_af.cli.refining import summary_lines as refined_summary
-from swag_af.data.files import read_jsonl
-from swag_af.data.manifests import BEGUN
+from swag_af.data.disk.files import read_jsonl
+from swag_af.data.disk.manifests import BEGUN
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.urls import command, flags
 from swag_af.data.numbers.percent import in_percent
-from swag_af.data.records import parse_record
-from swag_af.data.urls import command, flags
 from swag_af.diagnosing.diagnosis import RowRecord
 from swag_af.pruning.folder import ABOUT as PRUNED
 from swag_af.pruning.folder import AFTER, BEFORE, KEPT, WORK, PrunedRow, open_pruned

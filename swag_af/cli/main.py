@@ -21,11 +21,11 @@ from swag_af.cli.layout import folded
 from swag_af.cli.parsing import VERBS, group_names, parse
 from swag_af.cli.saying import say
 from swag_af.cli.storing import in_stores
+from swag_af.data.disk.replacing import becomes
+from swag_af.data.disk.urls import as_told, urls_in
 from swag_af.data.display.terminal import folded_for, nowhere, tell, unread, visible
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
-from swag_af.data.replacing import becomes
 from swag_af.data.scale import check_engine
-from swag_af.data.urls import as_told, urls_in
 
 HELP_FLAGS = ("--help", "-h", "help")
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from swag_af.cli.saying import say
 from swag_af.data.captions.options import ContextsOptions
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.pool.sharing import repeated_line
 from swag_af.data.syntax.options import TrainTaggerOptions
-from swag_af.data.urls import command
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.reporting.text import drop_reasons, estimate_lines, perplexity_rows, table, text_estimate_lines
 
@@ -62,7 +62,7 @@ def train_lm(options: TrainLMOptions) -> None:
 
 def _pretraining_lines(lms: Path) -> list[str]:
     """How many pairs of the books the models were pretrained on, and why the others were left out."""
-    from swag_af.data.manifests import read_manifest
+    from swag_af.data.disk.manifests import read_manifest
     from swag_af.lm.lstm.checkpoints import pretrained_path
 
     made = read_manifest(pretrained_path(lms), "lm-pretrained")

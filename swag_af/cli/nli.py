@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from swag_af.data.disk.urls import command
 from swag_af.data.numbers.interval import interval
-from swag_af.data.urls import command
 from swag_af.filters.nli.entailing import doubt_of
 from swag_af.filters.nli.folder import NLIModel
 from swag_af.reporting.text import table

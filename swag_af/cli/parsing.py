@@ -298,7 +298,7 @@ def _tables_of(path: Path, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    from swag_af.data.files import read_toml
+    from swag_af.data.disk.files import read_toml
 
     try:
         return read_toml(path)

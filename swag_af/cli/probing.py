@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 
-from swag_af.data.urls import command
+from swag_af.data.disk.urls import command
 from swag_af.endpoints.contract import MANY, Abilities
 from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.reporting.text import table

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
 from swag_af.data.numbers.interval import Difference
-from swag_af.data.urls import command
 from swag_af.refining.audits import BeforeAfter
 from swag_af.refining.estimate import Cost
 from swag_af.refining.folder import ANSWERS, Refined

@@ -1,8 +1,8 @@
 """What `release` prints."""
 
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
 from swag_af.data.extras import install
-from swag_af.data.urls import command
 from swag_af.judging.rules import LEFT_OUT
 from swag_af.releasing.card_style import linked_lines, style_lines
 from swag_af.releasing.dataset import Dataset, shortfalls

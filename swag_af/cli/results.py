@@ -10,11 +10,11 @@ from swag_af.baselines.outcome import RESULT, Baselines, open_baselines
 from swag_af.cli.describing import ABOUT, PAGE
 from swag_af.cli.found import UNFINISHED, the_file
 from swag_af.cli.options import ShowOptions
+from swag_af.data.disk.files import read_json, read_jsonl
+from swag_af.data.disk.manifests import MANIFEST, read_finished
+from swag_af.data.disk.urls import command, flags
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
-from swag_af.data.manifests import MANIFEST, read_finished
-from swag_af.data.urls import command, flags
 from swag_af.describing.description import Description
 from swag_af.describing.tables import tables_of
 from swag_af.filters.nli.options import BEGUN, WORK

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
+from swag_af.data.disk.urls import as_told, url_of
 from swag_af.data.display.terminal import folded_for, tell, visible
-from swag_af.data.urls import as_told, url_of
 
 
 def say(*lines: str) -> None:

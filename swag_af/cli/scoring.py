@@ -1,9 +1,9 @@
 """The verb `score`: what it writes, and what it and `count-check` print."""
 
+from swag_af.data.disk.files import write_json, write_text
+from swag_af.data.disk.replacing import check_apart, check_output
+from swag_af.data.disk.urls import command_for
 from swag_af.data.errors import takes_options
-from swag_af.data.files import write_json, write_text
-from swag_af.data.replacing import check_apart, check_output
-from swag_af.data.urls import command_for
 from swag_af.reporting.text import table
 from swag_af.scoring.counting import CountCheck
 from swag_af.scoring.masking import write_masked

@@ -14,18 +14,18 @@ from swag_af.cli.options import ShowOptions
 from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import phrase
+from swag_af.data.disk.files import read_json, read_jsonl
+from swag_af.data.disk.manifests import MANIFEST, an, check_manifest, read_manifest
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.replacing import check_there
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import FormatError, InputError, SwagAfError, several
 from swag_af.data.extras import needing
-from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.findings import read_audits
-from swag_af.data.manifests import MANIFEST, an, check_manifest, read_manifest
 from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.records import parse_record
-from swag_af.data.replacing import check_there
 from swag_af.data.run import Run, open_run, verb_manifest
 from swag_af.data.sources import read_csv
-from swag_af.data.urls import command
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions

@@ -8,9 +8,9 @@ from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions
 from swag_af.cli.options import ShowOptions
 from swag_af.data.captions.options import ContextsOptions
+from swag_af.data.disk.urls import check_addresses, urls_in
 from swag_af.data.errors import InputError
 from swag_af.data.pool.options import PoolOptions, TagOptions
-from swag_af.data.urls import check_addresses, urls_in
 from swag_af.guarding.options import GuardOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions

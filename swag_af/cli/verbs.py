@@ -7,7 +7,7 @@ from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.cli.saying import how_to_open, say
-from swag_af.data.urls import command
+from swag_af.data.disk.urls import command
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.endpoints.options import ProbeEndpointOptions

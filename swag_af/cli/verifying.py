@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 from swag_af.cli.saying import say
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError, several
 from swag_af.data.extras import needing
-from swag_af.data.urls import command
 from swag_af.judging.options import AgreementOptions
 from swag_af.reporting.text import table
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
@@ -80,8 +80,8 @@ def verify_import(options: ImportOptions) -> None:
 
 def verify_agreement(options: AgreementOptions) -> None:
     """Print Table 2 of the paper next to the same figures for these verdicts."""
-    from swag_af.data.files import write_json
-    from swag_af.data.replacing import check_apart, check_output
+    from swag_af.data.disk.files import write_json
+    from swag_af.data.disk.replacing import check_apart, check_output
     from swag_af.judging.agreement import (
         ANY,
         INTERVALS,

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from swag_af.data.captions.language import foreign_language
+from swag_af.data.disk.urls import told_otherwise
 from swag_af.data.display.brief import brief
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.progress import progress
 from swag_af.data.tags import Tagger
-from swag_af.data.urls import told_otherwise
 from swag_af.describing.counts import Counts, counts_of
 from swag_af.describing.lengths import Curve, Length, curve_of, lengths_of
 from swag_af.describing.options import DescribeOptions, Of

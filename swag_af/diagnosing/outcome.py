@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from swag_af.data.disk.manifests import FORMAT
 from swag_af.data.display.brief import brief
 from swag_af.data.errors import UnknownNameError
-from swag_af.data.manifests import FORMAT
 from swag_af.diagnosing.agreement import Agreement
 from swag_af.diagnosing.figures import Figure
 from swag_af.diagnosing.growth import Growth

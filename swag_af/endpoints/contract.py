@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import sha256_json
 
 Api = Literal["completions", "chat"]
 """The two ways of asking a server."""

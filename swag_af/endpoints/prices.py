@@ -10,9 +10,9 @@ The file says no currency, and neither do we.
 from dataclasses import dataclass
 from pathlib import Path
 
+from swag_af.data.disk.files import read_toml
+from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_toml
-from swag_af.data.records import parse_record
 
 _MILLION = 1e6
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.context import phrase
-from swag_af.data.manifests import sha256_json
+from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.pool.view import View
 from swag_af.endpoints.contract import Asker
 from swag_af.endpoints.options import EndpointOptions

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.files import read_array, write_array
-from swag_af.data.manifests import sha256_json
+from swag_af.data.disk.files import read_array, write_array
+from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.pool.guarded import guards_of
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress

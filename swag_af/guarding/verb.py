@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.disk.files import read_array, read_json, write_array, write_json
+from swag_af.data.disk.manifests import MANIFEST, check_replaceable, made_by_others
+from swag_af.data.disk.replacing import remove, replacing
 from swag_af.data.errors import ExhaustedError, InputError, takes_options
-from swag_af.data.files import read_array, read_json, write_array, write_json
 from swag_af.data.locks import alone
-from swag_af.data.manifests import MANIFEST, check_replaceable, made_by_others
 from swag_af.data.own_code import said_of
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
 from swag_af.data.pool.guarded import BEFORE, NO_LONGER, ROWS_DROPPED, guard_counts, no_longer_kept_out
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.recount import recounted
 from swag_af.data.progress import note
-from swag_af.data.replacing import remove, replacing
 from swag_af.data.run import open_run
 from swag_af.guarding.checking import checked
 from swag_af.guarding.contract import GUARDS, Chosen, chosen_guards

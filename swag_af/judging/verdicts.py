@@ -16,10 +16,10 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from swag_af.data.disk.files import read_jsonl, write_jsonl
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError, several, told
-from swag_af.data.files import read_jsonl, write_jsonl
-from swag_af.data.records import parse_record
-from swag_af.data.urls import command
 
 Rating = Literal["likely", "unlikely", "gibberish"]
 RATINGS: tuple[Rating, ...] = get_args(Rating)

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_json
+from swag_af.data.disk.manifests import MANIFEST
+from swag_af.data.disk.records import Matching
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json
 from swag_af.data.instances.layouts.staged import rationale_id
-from swag_af.data.manifests import MANIFEST
 from swag_af.data.numbers.interval import interval
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.pooling.columns import MATCH_FOLD
-from swag_af.data.records import Matching
 from swag_af.data.run import begin_run, open_run
 from swag_af.data.text.surface import SurfaceFinding, SurfaceWarning
 from swag_af.matching.buckets import pronoun_class

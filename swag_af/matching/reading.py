@@ -15,13 +15,13 @@ from swag_af.data.cells.values import did_you_mean, listed, optional, text_of, t
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.cells.words import ORIGINAL, key_of
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_jsonl
+from swag_af.data.disk.manifests import MANIFEST, sha256_file
 from swag_af.data.errors import Faults, InputError, RowError
-from swag_af.data.files import read_jsonl
 from swag_af.data.instances.guessing import UnknownColumnsError
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
-from swag_af.data.manifests import MANIFEST, sha256_file
 from swag_af.data.sources import Record, Source, open_sources
 from swag_af.data.text.wording import comparable
 from swag_af.matching.items import Item, Items

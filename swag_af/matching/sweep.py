@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.probes.probe import probe
+from swag_af.data.disk.files import read_json, write_json
+from swag_af.data.disk.manifests import FORMAT, check_manifest
+from swag_af.data.disk.records import parse_record
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, several, takes_options
-from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.numbers.interval import CROSS_VALIDATED, interval
 from swag_af.data.progress import progress
-from swag_af.data.records import parse_record
 from swag_af.data.run import Run, open_run
 from swag_af.data.splits import numbered, renumbered
 from swag_af.judging.options import JudgingOptions

@@ -18,11 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.display.brief import brief
-from swag_af.data.engines.options import Workers
-from swag_af.data.errors import ContractError, InputError, check_faults, takes_options
-from swag_af.data.files import read_json, write_json, write_jsonl
-from swag_af.data.manifests import (
+from swag_af.data.disk.files import read_json, write_json, write_jsonl
+from swag_af.data.disk.manifests import (
     FORMAT,
     MANIFEST,
     MATCHED,
@@ -34,10 +31,13 @@ from swag_af.data.manifests import (
     sha256_json,
     shortened,
 )
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.replacing import check_output, remove, remove_leftovers
+from swag_af.data.display.brief import brief
+from swag_af.data.engines.options import Workers
+from swag_af.data.errors import ContractError, InputError, check_faults, takes_options
 from swag_af.data.own_code import load_function, name_fault, source_of
 from swag_af.data.progress import progress
-from swag_af.data.records import parse_record
-from swag_af.data.replacing import check_output, remove, remove_leftovers
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.cautions import cautions_of, cautions_of_plan
 from swag_af.matching.contract import RELEVANCE, SIMILARITY

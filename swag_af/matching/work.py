@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.disk.files import read_array, write_array
+from swag_af.data.disk.replacing import remove_leftovers
 from swag_af.data.display.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, FormatError, InputError, several, told
-from swag_af.data.files import read_array, write_array
 from swag_af.data.locks import alone
 from swag_af.data.own_code import load_function
 from swag_af.data.progress import Advance
-from swag_af.data.replacing import remove_leftovers
 from swag_af.data.scale import run_blocks
 from swag_af.data.splits import numbered
 from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds_of

@@ -13,11 +13,11 @@ from typing import Literal
 import numpy as np
 
 from swag_af.auditing.probes.probe import AnyModel, planned, probes
-from swag_af.data.files import read_json, write_json
+from swag_af.data.disk.files import read_json, write_json
+from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.numbers.interval import CROSS_VALIDATED, rounded_mean
-from swag_af.data.records import Count, parse_record
 from swag_af.pruning.rounds import Round, left_after
 
 

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.comparison import Comparison, read_comparison
+from swag_af.data.disk.files import read_jsonl, write_json, write_jsonl
+from swag_af.data.disk.manifests import FORMAT, read_finished
+from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.display.brief import brief
 from swag_af.data.errors import FormatError
-from swag_af.data.files import read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.instances import Instances
-from swag_af.data.manifests import FORMAT, read_finished
-from swag_af.data.records import Count, parse_record
 from swag_af.pruning.agreement import ByDifficulty
 from swag_af.pruning.curve import Point
 from swag_af.pruning.rounds import Round

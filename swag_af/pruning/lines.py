@@ -4,9 +4,9 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
+from swag_af.data.disk.replacing import remove_leftovers_of, replacing
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
-from swag_af.data.replacing import remove_leftovers_of, replacing
 from swag_af.data.sources import open_source, read_csv, separator_of
 
 

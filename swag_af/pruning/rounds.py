@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from swag_af.data.disk.files import read_array, write_array
 from swag_af.data.errors import FormatError
-from swag_af.data.files import read_array, write_array
 from swag_af.data.instances.instances import Instances
 from swag_af.pruning.aflite import AFLite
 from swag_af.pruning.by_probes import ByProbes

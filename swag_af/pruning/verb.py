@@ -22,13 +22,8 @@ from swag_af.auditing.probes.inputs import Source, find_input, input_names, read
 from swag_af.auditing.probes.probe import check_models
 from swag_af.auditing.storing import save_audit, saved_form
 from swag_af.auditing.tiers import WHOLE
-from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import read_array, read_json, write_array
-from swag_af.data.instances.grouping import Groups, group
-from swag_af.data.instances.instances import Instances
-from swag_af.data.instances.options import AUTO
-from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import (
+from swag_af.data.disk.files import read_array, read_json, write_array
+from swag_af.data.disk.manifests import (
     BEGUN,
     begin_folder,
     check_made_by,
@@ -38,10 +33,15 @@ from swag_af.data.manifests import (
     sha256_json,
     sha256_tree,
 )
+from swag_af.data.disk.replacing import remove, remove_leftovers
+from swag_af.data.disk.urls import command_for, told_otherwise
+from swag_af.data.errors import InputError, takes_options
+from swag_af.data.instances.grouping import Groups, group
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import AUTO
+from swag_af.data.instances.reading import read_instances
 from swag_af.data.own_code import source_of
 from swag_af.data.progress import note, progress
-from swag_af.data.replacing import remove, remove_leftovers
-from swag_af.data.urls import command_for, told_otherwise
 from swag_af.filters.registry import REGISTRY, make_filter, parse_names
 from swag_af.pruning.aflite import AFLite
 from swag_af.pruning.agreement import (

@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from swag_af.data.disk.files import read_jsonl, write_json, write_jsonl
+from swag_af.data.disk.manifests import FORMAT, read_finished
+from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.display.brief import brief
-from swag_af.data.files import read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.instances import Instances
-from swag_af.data.manifests import FORMAT, read_finished
-from swag_af.data.records import Count, parse_record
 from swag_af.refining.audits import BeforeAfter
 from swag_af.refining.chance import Luck
 from swag_af.refining.recipe import Control, Outcome, RoundCount, Share, Version

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.options import PROBE_MODELS
+from swag_af.data.disk.files import read_json
+from swag_af.data.disk.manifests import check_same, made_by_others, sha256_json
+from swag_af.data.disk.replacing import check_output, remove, remove_leftovers
 from swag_af.data.errors import InputError, several, takes_options
-from swag_af.data.files import read_json
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import check_same, made_by_others, sha256_json
 from swag_af.data.progress import progress
-from swag_af.data.replacing import check_output, remove, remove_leftovers
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import make_filter, parse_names
 from swag_af.refining.audits import before_and_after

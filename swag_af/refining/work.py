@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.disk.files import read_array, write_array
+from swag_af.data.disk.manifests import begin_folder
 from swag_af.data.errors import FormatError
-from swag_af.data.files import read_array, write_array
-from swag_af.data.manifests import begin_folder
 
 _AGAIN = "Delete the folder, and refine again."
 

@@ -5,8 +5,8 @@ And what is said of rationales, where they were matched too.
 
 from collections.abc import Sequence
 
+from swag_af.data.disk.records import Matching
 from swag_af.data.errors import several
-from swag_af.data.records import Matching
 from swag_af.data.text.wording import option_key
 from swag_af.releasing.card_style import style_in_short, style_rows
 from swag_af.releasing.dataset import Dataset

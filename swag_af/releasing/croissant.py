@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.files import write_json
-from swag_af.data.manifests import sha256_file
+from swag_af.data.disk.files import write_json
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.formats import KINDS
 from swag_af.releasing.questions import SPLITS

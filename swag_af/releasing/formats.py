@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install
-from swag_af.data.files import write_jsonl
 from swag_af.releasing.questions import FOLD, SPLITS, Question
 from swag_af.releasing.swag_csv import (
     FULL_SPLITS,

@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from swag_af.data.files import write_text
+from swag_af.data.disk.files import write_text
 from swag_af.releasing import lm_eval_rationales, lm_eval_utils
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.questions import Question

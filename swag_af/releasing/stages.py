@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.files import write_jsonl
+from swag_af.data.disk.files import write_jsonl
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.formats import NO_LABEL, parquet_path, write_table
 from swag_af.releasing.questions import FOLD, SPLITS, Question

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.files import LineFeeds, write_text
+from swag_af.data.disk.files import LineFeeds, write_text
 from swag_af.releasing.questions import SPLITS, Question
 
 FULL_SPLITS = ("train", "val")

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import InputError, takes_options
-from swag_af.data.files import write_text
-from swag_af.data.locks import alone
-from swag_af.data.manifests import (
+from swag_af.data.disk.files import write_text
+from swag_af.data.disk.manifests import (
     MANIFEST,
     check_replaceable,
     is_clutter,
@@ -22,9 +20,11 @@ from swag_af.data.manifests import (
     sha256_file,
     write_manifest,
 )
+from swag_af.data.disk.replacing import check_output, replacing
+from swag_af.data.errors import InputError, takes_options
+from swag_af.data.locks import alone
 from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
 from swag_af.data.progress import Advance, progress
-from swag_af.data.replacing import check_output, replacing
 from swag_af.data.run import open_run
 from swag_af.data.splits import renumbered
 from swag_af.filters.registry import parse_names

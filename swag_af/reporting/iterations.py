@@ -15,10 +15,10 @@ from swag_af.auditing.summary import (
     unseen_lines,
     with_interval,
 )
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
 from swag_af.data.findings import Finding
 from swag_af.data.run import Iteration, Run
-from swag_af.data.urls import command
 from swag_af.reporting.charts import (
     POINTS,
     Frame,

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.disk.replacing import replacing
 from swag_af.data.errors import several
 from swag_af.data.findings import Audits, Finding, over_seeds, read_audits
 from swag_af.data.progress import note
-from swag_af.data.replacing import replacing
 from swag_af.data.run import Run
 from swag_af.filters.registry import label_of
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from swag_af.baselines.models import MAJORITY, RANDOM
 from swag_af.baselines.outcome import Baselines, Difference, Figure, Order
-from swag_af.data.files import LineFeeds, write_text
+from swag_af.data.disk.files import LineFeeds, write_text
 from swag_af.data.numbers.percent import from_to, in_percent
 from swag_af.reporting.latex import latex_table
 from swag_af.reporting.markdown import markdown_table

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.instances.instances import Instance, Instances
 
 CHANGED = ("masked", "no mask")

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.disk.manifests import FORMAT
 from swag_af.data.errors import InputError, UnknownNameError, check_kind
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances, Kind
-from swag_af.data.manifests import FORMAT
 from swag_af.scoring.breakdown import Spread, by_group, by_part, spread_of
 from swag_af.scoring.comparison import Comparison, Gap
 from swag_af.scoring.figures import Figure, clusters_of, figures_of

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.disk.files import read_json
+from swag_af.data.disk.manifests import MANIFEST, sha256_file
+from swag_af.data.disk.urls import command, told_otherwise
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json
 from swag_af.data.instances.beside import columns_beside
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import names_of, read_instances
-from swag_af.data.manifests import MANIFEST, sha256_file
-from swag_af.data.urls import command, told_otherwise
 from swag_af.scoring.breakdown import tiers_in
 from swag_af.scoring.comparison import Gap, compare, gap_of
 from swag_af.scoring.figures import clusters_of

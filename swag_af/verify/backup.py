@@ -6,8 +6,8 @@ A copy of `answers.db` alone may lack the latest answers, which SQLite keeps in 
 import sqlite3
 from contextlib import closing
 
+from swag_af.data.disk.replacing import check_apart, check_output, replacing
 from swag_af.data.errors import InputError
-from swag_af.data.replacing import check_apart, check_output, replacing
 from swag_af.verify.options import BackupOptions
 from swag_af.verify.store import open_store
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select
 
-from swag_af.data.manifests import sha256_json
+from swag_af.data.disk.manifests import sha256_json
 from swag_af.verify.schema import consents, texts
 from swag_af.verify.store import Store
 

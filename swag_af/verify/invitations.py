@@ -5,10 +5,10 @@ import secrets
 from pathlib import Path
 from urllib.parse import quote
 
+from swag_af.data.disk.files import named_by, read_text
+from swag_af.data.disk.manifests import read_manifest
+from swag_af.data.disk.replacing import check_output, replacing
 from swag_af.data.errors import InputError, several
-from swag_af.data.files import named_by, read_text
-from swag_af.data.manifests import read_manifest
-from swag_af.data.replacing import check_output, replacing
 from swag_af.verify.options import InviteOptions
 from swag_af.verify.store import FOLDER, read_keys
 from swag_af.verify.web.security import ID_PATTERN, invitation

@@ -17,10 +17,10 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_jsonl
+from swag_af.data.disk.manifests import sha256_json
+from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl
-from swag_af.data.manifests import sha256_json
-from swag_af.data.records import parse_record
 from swag_af.data.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.data.text.linked import links_of, unlinked

@@ -18,13 +18,13 @@ from msgspec import Meta
 from sqlalchemy import Connection, Engine, delete, insert, inspect, make_url, select
 from sqlalchemy.exc import DBAPIError
 
+from swag_af.data.disk.files import read_json
+from swag_af.data.disk.manifests import check_same, differences, read_manifest
+from swag_af.data.disk.records import parse_record
+from swag_af.data.disk.replacing import remove_leftovers_of, replacing
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json
 from swag_af.data.locks import alone, clear_lock
-from swag_af.data.manifests import check_same, differences, read_manifest
-from swag_af.data.records import parse_record
-from swag_af.data.replacing import remove_leftovers_of, replacing
-from swag_af.data.urls import command
 from swag_af.judging.verdicts import Item, Verdict
 from swag_af.verify.schema import (
     WRITER,

@@ -20,10 +20,10 @@ from swag_af.af.loop import FREE, filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions
 from swag_af.data.context import Context
+from swag_af.data.disk.replacing import HOST
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.replacing import HOST
 from swag_af.data.run import Run
 from swag_af.filters import neural
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter

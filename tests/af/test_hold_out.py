@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, with_policy
 from swag_af.af.turns import n_swaps
+from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import check_split, hold_out
 

@@ -226,7 +226,7 @@ def test_runs_in_a_store_are_not_shared_with_other_machines(
     pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor those over a pool there."""
-    monkeypatch.setattr("swag_af.data.urls.ROOTS", [tmp_path / "mirrors"])
+    monkeypatch.setattr("swag_af.data.disk.urls.ROOTS", [tmp_path / "mirrors"])
     there, on_ray = tmp_path / "mirrors" / "s3" / "bucket", Workers(2, EngineOptions("ray"))
     shutil.copytree(pool_folder, there / "pool")
     for pool, out in ((pool_folder, there / "run"), (there / "pool", tmp_path / "run")):

@@ -19,9 +19,9 @@ from swag_af.auditing.probes import probe as probes_module
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import Task, check_models
 from swag_af.cli.auditing import run_audit
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, FormatError, InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions

@@ -26,9 +26,9 @@ from swag_af.baselines.options import BaselinesOptions
 from swag_af.baselines.outcome import Baselines, open_baselines
 from swag_af.cli.baselines import baselines_lines, run_baselines
 from swag_af.cli.main import main
+from swag_af.data.disk.files import read_json, read_jsonl, write_json
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_json, read_jsonl, write_json
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances
 

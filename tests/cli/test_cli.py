@@ -38,17 +38,17 @@ from swag_af.cli.parsing import VERBS, parse
 from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_json, write_array, write_json
+from swag_af.data.disk.manifests import write_manifest
+from swag_af.data.disk.replacing import HOST
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_array, write_json
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
-from swag_af.data.manifests import write_manifest
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note
-from swag_af.data.replacing import HOST
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
-from swag_af.data.urls import command
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.endpoints.options import EndpointOptions, ProbeEndpointOptions

@@ -10,8 +10,8 @@ import pytest
 from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import write_jsonl
 
 DOES = ("rides a bike", "paints walls", "lifted the box", "is washing dishes")
 

@@ -22,9 +22,9 @@ from shared_data import shared
 from swag_af import AFOptions, CandidatePool, Context, filter_pool, open_run
 from swag_af.cli.main import main
 from swag_af.data.cells.values import split_context
+from swag_af.data.disk.files import read_json
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.extras import install
-from swag_af.data.files import read_json
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.locks import alone
 from swag_af.data.own_code import load_function

@@ -7,8 +7,8 @@ import pytest
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.readers import caption_rows
 from swag_af.data.captions.verb import contexts
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
 

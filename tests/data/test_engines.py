@@ -27,13 +27,13 @@ from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions
 from swag_af.cli.main import main
 from swag_af.data.captions.options import ContextsOptions
+from swag_af.data.disk.files import write_text
+from swag_af.data.disk.replacing import remove
 from swag_af.data.engines import on_ray
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import TRIES, FleetCrew, LostError, in_order
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_text
 from swag_af.data.pool.options import TagOptions
-from swag_af.data.replacing import remove
 from swag_af.data.scale import check_engine, run_blocks
 from swag_af.data.stores.travelling import sent
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
@@ -435,8 +435,10 @@ class Writing:
 def test_who_watches_files_is_told_of_those_of_other_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A store would not hear of them before the command ends."""
     told: list[tuple[str, str]] = []
-    monkeypatch.setattr("swag_af.data.replacing.WATCHERS", [lambda path: told.append(("written", path.name))])
-    monkeypatch.setattr("swag_af.data.replacing.REMOVAL_WATCHERS", [lambda path: told.append(("removed", path.name))])
+    monkeypatch.setattr("swag_af.data.disk.replacing.WATCHERS", [lambda path: told.append(("written", path.name))])
+    monkeypatch.setattr(
+        "swag_af.data.disk.replacing.REMOVAL_WATCHERS", [lambda path: told.append(("removed", path.name))]
+    )
     with run_blocks(Writing(tmp_path), range(1, 4), workers=2, engine=EngineOptions("processes")) as results:
         for i in results:
             assert told[-2:] == [("written", f"{i}.txt"), ("removed", f"{i - 1}.txt")], "before the result is used"

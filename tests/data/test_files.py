@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_af.data import files, replacing
+from swag_af.data.disk import files, replacing
 from swag_af.data.errors import InputError
 
 

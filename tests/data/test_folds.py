@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.context import Context
+from swag_af.data.disk.manifests import write_manifest
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.folds import FOLDS, SEEN, FoldMap
-from swag_af.data.manifests import write_manifest
 
 WORDS = st.sampled_from(["a", "b", "c", "d"])
 PAIRS = st.lists(st.tuples(st.sampled_from(["", "v", "w"]), st.tuples(WORDS, WORDS), st.integers(0, 2)), max_size=12)

@@ -14,7 +14,7 @@ from conftest import make_pool
 from stores import BUCKET, content, move_to
 
 from swag_af.cli.main import main
-from swag_af.data import urls
+from swag_af.data.disk import urls
 from swag_af.data.run import open_run
 from swag_af.data.stores import opened
 

@@ -15,9 +15,9 @@ import torch
 from folders import files_of
 
 from swag_af.cli.main import main
+from swag_af.data.disk.files import read_json
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.files import read_json
 from swag_af.data.locks import alone
 from swag_af.data.pool import in_context as tagging
 from swag_af.data.pool.folder import finish_pool, write_shard

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from swag_af.data import manifests
+from swag_af.data.disk import manifests
+from swag_af.data.disk.files import write_json
+from swag_af.data.disk.replacing import HOST
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import write_json
-from swag_af.data.replacing import HOST
 
 
 def test_a_manifest_reads_back_with_format_and_kind(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from swag_af.data.captions.columns import videos_of_table
 from swag_af.data.captions.options import CaptionColumns, ContextsOptions
 from swag_af.data.context import Context
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import Columns, PoolOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pooling.verb import pool

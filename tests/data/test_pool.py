@@ -18,9 +18,9 @@ from swag_af.cli.filtering import run_filter
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
 from swag_af.data.context import Context
+from swag_af.data.disk.files import Lines, read_json, read_lines, write_array, write_json
+from swag_af.data.disk.manifests import write_manifest
 from swag_af.data.errors import ContractError, FormatError, InputError
-from swag_af.data.files import Lines, read_json, read_lines, write_array, write_json
-from swag_af.data.manifests import write_manifest
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
 from swag_af.data.pool.guard import comparable

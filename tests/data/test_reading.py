@@ -21,8 +21,8 @@ from swag_af import AFOptions, CandidatePool, filter_pool
 from swag_af.auditing.integrity.duplicates import duplicate_diagnostics
 from swag_af.cli.main import main
 from swag_af.data.context import Context
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from swag_af.cli import main as command_line
-from swag_af.data import files, replacing
 from swag_af.data.captions.readers import read_videos
+from swag_af.data.disk import files, replacing
+from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.records import parse_record
 from swag_af.data.sources import open_source, read_csv
 from swag_af.data.syntax.treebank import read_treebank
 

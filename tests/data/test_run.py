@@ -11,12 +11,12 @@ from conftest import FeatureFilter, HashFilter, make_pool
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
+from swag_af.data.disk.manifests import read_manifest
+from swag_af.data.disk.replacing import HOST
 from swag_af.data.errors import ContractError, ExhaustedError, FormatError, InputError
-from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.replacing import HOST
 from swag_af.data.run import Run, open_run
 from swag_af.filters.registry import parse_schedule
 

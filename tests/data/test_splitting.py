@@ -15,8 +15,8 @@ from swag_af.data.captions import contexts as contexts_module
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.splitting import Splitting, _SplitJob
 from swag_af.data.captions.verb import contexts
+from swag_af.data.disk.files import write_json, write_jsonl
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.files import write_json, write_jsonl
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax import splitters
 from swag_af.data.syntax.splitters import RulesSplitter, Split, load_splitter

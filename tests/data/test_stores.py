@@ -28,21 +28,22 @@ from stores import BUCKET, content, files, in_fork, move_to, point_at, s3_server
 
 from swag_af.cli.main import main
 from swag_af.cli.storing import in_stores
-from swag_af.data import scale, urls
+from swag_af.data import scale
+from swag_af.data.disk import urls
+from swag_af.data.disk.files import read_array, read_json, write_json, write_text
+from swag_af.data.disk.replacing import WATCHERS, changed, part_of, remove, replacing
+from swag_af.data.disk.urls import as_told, is_url, link, normal_url, place_of, url_of, urls_in
 from swag_af.data.engines.contract import cores_of
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install
-from swag_af.data.files import read_array, read_json, write_json, write_text
 from swag_af.data.pool.folder import shard_hashes, shard_path
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.replacing import WATCHERS, changed, part_of, remove, replacing
 from swag_af.data.run import open_run
 from swag_af.data.stores import opened
 from swag_af.data.stores.mirror import SMALL as SMALL_BYTES
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.stores.remote import Store
 from swag_af.data.stores.travelling import sent
-from swag_af.data.urls import as_told, is_url, link, normal_url, place_of, url_of, urls_in
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.verb import generate
 

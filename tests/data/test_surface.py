@@ -19,7 +19,7 @@ from swag_af.auditing.audit import audit_pool
 from swag_af.cli.main import main
 from swag_af.data.cells.values import split_context
 from swag_af.data.context import Context
-from swag_af.data.manifests import read_manifest
+from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.text import surface

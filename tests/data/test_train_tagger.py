@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from swag_af.data.disk.manifests import write_manifest
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.manifests import write_manifest
 from swag_af.data.sample.grammar import SampleSentence, sample_sentences
 from swag_af.data.syntax import train_tagger as module
 from swag_af.data.syntax.options import TrainTaggerOptions

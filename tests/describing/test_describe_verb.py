@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 import swag_af
 from swag_af.cli.describing import _csv, _latex, described_lines
 from swag_af.cli.parsing import parse
+from swag_af.data.disk.files import read_jsonl, write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances

@@ -24,10 +24,10 @@ from swag_af.cli.options import ShowOptions
 from swag_af.cli.parsing import parse
 from swag_af.cli.show import show
 from swag_af.data.context import Context
+from swag_af.data.disk.records import Matching
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.records import Matching
 from swag_af.data.run import Run, begin_run
 from swag_af.diagnosing import fits as fits_module
 from swag_af.diagnosing.diagnosis import subject_of

@@ -8,8 +8,8 @@ from conftest import FeatureFilter, make_pool
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.cli.diagnosing import diagnose
+from swag_af.data.disk.manifests import begin_folder
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import begin_folder
 from swag_af.data.run import open_run
 from swag_af.diagnosing.diagnosis import subject_of
 from swag_af.diagnosing.options import DiagnoseOptions

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from mock_server import ABLE, Asked, MockServer, Said
 
+from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.manifests import sha256_json
 from swag_af.endpoints import shared
 from swag_af.endpoints.journal import Journal
 from swag_af.filters.judge.asking import Question, Verdict

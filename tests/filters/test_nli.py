@@ -13,8 +13,8 @@ from folders import files_of, write
 
 from swag_af.cli.main import main
 from swag_af.cli.nli import model_lines
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.manifests import sha256_file
 from swag_af.filters.checking import check_filter
 from swag_af.filters.nli import training
 from swag_af.filters.nli.entailing import entailment, entailment_class, probabilities, shares

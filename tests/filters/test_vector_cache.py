@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_bert import save_tiny_bert
 
-from swag_af.data.cache import cache_folder
+from swag_af.data.disk.cache import cache_folder
 from swag_af.filters.frozen import FrozenEncoder
 from swag_af.filters.vector_cache import VectorCache
 

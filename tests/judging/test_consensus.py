@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swag_af.cli.main import main
+from swag_af.data.disk.files import read_json
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json
 from swag_af.judging.agreement import measure
 from swag_af.judging.consensus import METHODS, RANKS, judge_by, labels_of, screened, worker_skills
 from swag_af.judging.verdicts import RATINGS, Item, Judgement, Verdict, judge, write_verdicts

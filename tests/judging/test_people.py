@@ -10,8 +10,8 @@ from judged import N, judged_options, make_run, release_without_curve, rows_of, 
 
 from swag_af.cli.verbs import release as verb
 from swag_af.data.captions.context_set import NearJoined
+from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import read_manifest
 from swag_af.data.run import Run
 from swag_af.judging.consensus import METHODS
 from swag_af.judging.people import opinions_of

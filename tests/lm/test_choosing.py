@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
 from swag_af.lm.choosing import copies_line, positions_of, whole_videos
 from swag_af.lm.options import GenerateOptions, TextOptions
 from swag_af.lm.verb import generate

@@ -14,8 +14,8 @@ from mock_server import ABLE, Asked, MockServer, Said, answer
 
 from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import read_json, write_json
 from swag_af.data.text.wording import comparable
 from swag_af.endpoints.forecast import spread
 from swag_af.endpoints.options import EndpointOptions

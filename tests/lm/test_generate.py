@@ -20,10 +20,10 @@ from conftest import TINY
 
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_json, write_jsonl
+from swag_af.data.disk.manifests import MANIFEST
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
-from swag_af.data.files import read_json, write_jsonl
 from swag_af.data.locks import alone
-from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool import drafts
 from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool

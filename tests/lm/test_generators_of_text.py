@@ -26,9 +26,9 @@ from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, ExhaustedError, InputError, SwagAfError
-from swag_af.data.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.lengths import RULES
 from swag_af.endpoints.options import EndpointOptions

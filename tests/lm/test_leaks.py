@@ -15,8 +15,8 @@ from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.captions.context_set import read_contexts, read_dropped, write_contexts
 from swag_af.data.context import Context
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.folds import FoldMap
 from swag_af.data.pool import sharing as sharing_module
 from swag_af.data.pool.options import PoolOptions

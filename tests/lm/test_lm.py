@@ -11,9 +11,9 @@ from conftest import STOP, TINY
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context, DroppedPair
+from swag_af.data.disk.files import read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
-from swag_af.data.manifests import read_manifest
 from swag_af.data.vocabulary import BOS, EOS
 from swag_af.lm.lstm import fitting
 from swag_af.lm.lstm.checkpoints import fold_path, load_fold

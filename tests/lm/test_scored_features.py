@@ -18,10 +18,10 @@ from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
+from swag_af.data.disk.manifests import MANIFEST
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, InputError
 from swag_af.data.locks import alone
-from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import tokenize

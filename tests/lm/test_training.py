@@ -18,8 +18,8 @@ from swag_af.cli import making
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.options import ContextRules
+from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import read_json, write_json
 from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter

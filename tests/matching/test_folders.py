@@ -8,10 +8,10 @@ import pytest
 from folders import files_of
 
 from swag_af.cli.main import main
+from swag_af.data.disk.files import read_json, write_json, write_jsonl
+from swag_af.data.disk.replacing import HOST
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json, write_jsonl
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.replacing import HOST
 from swag_af.matching.options import MatchingOptions, MatchOptions, SweepOptions
 from swag_af.matching.sweep import dry_run as dry_run_of_sweep
 from swag_af.matching.sweep import sweep

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.text.wording import words
 from swag_af.matching.checking import check_relevance, check_similarity
 from swag_af.matching.contract import training_pairs

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_bert import save_tiny_bert
 
+from swag_af.data.disk.files import write_jsonl
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
-from swag_af.data.manifests import sha256_file
 from swag_af.data.text.wording import comparable
 from swag_af.filters.nli.entailing import entailment
 from swag_af.filters.nli.folder import open_nli

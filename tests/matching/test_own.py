@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from swag_af.data.disk.files import read_json, write_jsonl
 from swag_af.data.errors import ContractError, InputError, SwagAfError
-from swag_af.data.files import read_json, write_jsonl
 from swag_af.matching.checking import check_relevance, check_similarity
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.relevance import TfidfRelevance

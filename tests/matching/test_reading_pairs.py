@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from folders import write
 
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.matching.items import items_of
 from swag_af.matching.options import PairColumns

@@ -14,8 +14,8 @@ from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.options import AuditOptions
 from swag_af.cli.main import main
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_json, write_json, write_jsonl
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_json, write_json, write_jsonl
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, begin_run, open_run, verb_manifest

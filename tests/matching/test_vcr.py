@@ -10,8 +10,8 @@ import pytest
 from shared_data import shared
 
 from swag_af.cli.main import main
+from swag_af.data.disk.files import read_jsonl, write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances
 from swag_af.matching.buckets import pronoun_class

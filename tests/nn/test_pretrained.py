@@ -10,8 +10,8 @@ import pytest
 import torch
 from tiny_bert import save_tiny_bert
 
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import sha256_file
 from swag_af.nn.pretrained import (
     contents_of,
     import_transformers,

@@ -28,12 +28,12 @@ from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.pruning import is_luck, pruned_lines
 from swag_af.cli.show import show
+from swag_af.data.disk.files import read_jsonl
+from swag_af.data.disk.manifests import begin_folder
+from swag_af.data.disk.replacing import HOST
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import begin_folder
-from swag_af.data.replacing import HOST
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.pruning import verb
 from swag_af.pruning.agreement import agreement_in_column, agreement_in_verdicts, by_difficulty

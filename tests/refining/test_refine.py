@@ -21,8 +21,8 @@ from swag_af.auditing.probes.probe import probe
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.refining import _audit_rows, refined_lines
 from swag_af.cli.show import show
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import ExhaustedError, InputError, SwagAfError
-from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances

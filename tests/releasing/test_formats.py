@@ -18,12 +18,12 @@ from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.readers import caption_rows
 from swag_af.data.captions.verb import contexts
 from swag_af.data.context import Context, display
+from swag_af.data.disk.files import read_jsonl, write_jsonl
+from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.extras import install
-from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pooling.verb import pool as build_pool

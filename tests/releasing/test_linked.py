@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swag_af import AFOptions, CandidatePool, Context, filter_pool
 from swag_af.cli.main import main
-from swag_af.data.manifests import read_manifest
+from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.text.linked import links_of, unlinked
 from swag_af.releasing.linked import count_by_split
 

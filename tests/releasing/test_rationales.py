@@ -14,10 +14,10 @@ from matching.test_vcr import OBJECTS, N, figures_in, made_up_rows, options_of
 
 import swag_af
 from swag_af.cli.main import main
+from swag_af.data.disk.files import read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.disk.manifests import read_manifest, sha256_file
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.options import Columns, PoolOptions
 from swag_af.data.pooling.verb import pool
 from swag_af.data.run import open_run

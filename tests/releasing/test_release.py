@@ -20,10 +20,10 @@ from conftest import HashFilter
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.data.context import Context
+from swag_af.data.disk.manifests import read_manifest, sha256_file
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.judging.rules import Example
@@ -410,7 +410,7 @@ def test_an_existing_dataset_is_replaced_only_by_force(made, tmp_path: Path, no_
 
 def test_what_a_killed_release_left_is_taken_away(made, tmp_path: Path, no_curve: None) -> None:
     options, _ = made
-    script = "import os; from swag_af.data.replacing import HOST; print(f'.mine.{HOST}.{os.getpid()}.tmp')"
+    script = "import os; from swag_af.data.disk.replacing import HOST; print(f'.mine.{HOST}.{os.getpid()}.tmp')"
     name = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
     (tmp_path / name).mkdir()
     release(replace(options, out=tmp_path / "mine"))

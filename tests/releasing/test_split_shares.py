@@ -16,7 +16,7 @@ from swag_af.cli.main import main
 from swag_af.data.captions import context_set
 from swag_af.data.captions.context_set import join_near_duplicates
 from swag_af.data.context import Context
-from swag_af.data.manifests import read_manifest
+from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import fill_shares, join_pairs, named_groups
 from swag_af.data.text import near_duplicates

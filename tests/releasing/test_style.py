@@ -13,9 +13,9 @@ from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
+from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import InputError
 from swag_af.data.findings import Finding
-from swag_af.data.manifests import read_manifest
 from swag_af.data.numbers.interval import CROSS_VALIDATED
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run

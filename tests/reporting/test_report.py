@@ -20,8 +20,8 @@ from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.parsing import parse
 from swag_af.data.context import Context
+from swag_af.data.disk.files import read_log
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_log
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run

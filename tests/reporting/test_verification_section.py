@@ -14,8 +14,8 @@ from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.cli.parsing import parse
+from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure

@@ -14,8 +14,8 @@ from test_paying import people_of
 from test_web import admin_of
 from verify_people import Browser, Clock, judge_next, make_client, make_desk, make_run, said, small_pool
 
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.locks import alone
 from swag_af.data.run import Run
 from swag_af.verify.checks import N_NONSENSE, Attention, check_of, draw_checks, keep_checks, passes

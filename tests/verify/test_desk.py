@@ -10,8 +10,8 @@ from sqlalchemy import select, update
 from verify_people import N_ROWS, Clock, judge_next, make_desk, make_run, said, small_pool
 
 from swag_af.cli.main import main
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import make_items, read_verdicts, with_ordered_columns, write_verdicts
 from swag_af.verify.desk import Desk, Screening

@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 
 from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import InputError
-from swag_af.data.records import parse_record
 
 FAMILIES = {
     "partial": "Partial inputs",

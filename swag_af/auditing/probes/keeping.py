@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.outcome import Probe
+from swag_af.data.disk.files import read_arrays
+from swag_af.data.disk.manifests import sha256_json, version_of
+from swag_af.data.disk.replacing import replacing
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_arrays
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.manifests import sha256_json, version_of
-from swag_af.data.replacing import replacing
 
 DECIDES = ("swag-af", "numpy", "scipy", "scikit-learn", "fasttext", "torch", "transformers", "tokenizers")
 """Packages whose version may change a probe."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.cells.values import optional
+from swag_af.data.disk.files import parse_json, read_json, read_lines
 from swag_af.data.errors import InputError
-from swag_af.data.files import parse_json, read_json, read_lines
 from swag_af.data.sources import Record, Records, Source, read_csv, rows_by_columns, separator_of
 
 PREDICTED = ("prediction", "predictions", "pred", "predicted", "predicted_label", "prediction_label", "model_answer")

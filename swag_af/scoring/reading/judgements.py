@@ -17,10 +17,10 @@ import numpy as np
 
 from swag_af.data.cells.values import word_of
 from swag_af.data.cells.whole import with_whole_numbers
+from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import Faults, InputError, RowError, several, told
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.own import kind_of
-from swag_af.data.manifests import read_manifest
 from swag_af.data.run import open_run
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.data.splits import renumbered

@@ -17,8 +17,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from swag_af.data.disk.files import parse_json, write_text
 from swag_af.data.errors import InputError, told
-from swag_af.data.files import parse_json, write_text
 from swag_af.data.sources import read_csv as csv_rows
 from swag_af.data.sources import separator_of
 from swag_af.verify.exchange.tasks import SEVERAL, Reply, Task

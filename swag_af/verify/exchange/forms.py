@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from swag_af.data.disk.files import read_json, write_json, write_text
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_json, write_text
 from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.exchange.tasks import BEST, SECOND, SEVERAL, Reply, Task, brief_of
 

@@ -16,11 +16,11 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from textwrap import shorten
 
+from swag_af.data.disk.files import read_json, write_json
+from swag_af.data.disk.manifests import FORMAT, check_manifest
+from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.errors import InputError, told
-from swag_af.data.files import read_json, write_json
-from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
-from swag_af.data.records import Count, parse_record
 from swag_af.data.run import Run
 from swag_af.data.text.scripts import is_latin
 from swag_af.data.text.wording import fold

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from swag_af.data.disk.replacing import check_apart, check_output, check_outputs, replacing_all
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError, several
 from swag_af.data.extras import needing
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import n_marked
-from swag_af.data.replacing import check_apart, check_output, check_outputs, replacing_all
 from swag_af.data.run import Run, open_run
 from swag_af.data.text.linked import linked_rows, links_of, unlinked
-from swag_af.data.urls import command
 from swag_af.judging.consensus import counted_of
 from swag_af.judging.verdicts import (
     Item,

@@ -23,9 +23,9 @@ from typing import Any, BinaryIO, Literal, TextIO
 
 import numpy as np
 
+from swag_af.data.disk.replacing import check_there, discard, replacing
+from swag_af.data.disk.urls import as_told, name_of
 from swag_af.data.errors import FormatError, InputError, in_one_line
-from swag_af.data.replacing import check_there, discard, replacing
-from swag_af.data.urls import as_told, name_of
 
 
 def write_text(path: Path, text: str) -> None:

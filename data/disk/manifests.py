@@ -9,11 +9,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
+from swag_af.data.disk.files import plain, read_json, write_json
+from swag_af.data.disk.records import AGAIN, MANIFESTS, check_record, parse_record
+from swag_af.data.disk.replacing import check_output, check_there, remove_leftovers
+from swag_af.data.disk.urls import command
 from swag_af.data.errors import MOST_TOLD, FormatError, InputError
-from swag_af.data.files import plain, read_json, write_json
-from swag_af.data.records import AGAIN, MANIFESTS, check_record, parse_record
-from swag_af.data.replacing import check_output, check_there, remove_leftovers
-from swag_af.data.urls import command
 
 T = TypeVar("T")
 
