@@ -44,7 +44,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Iteration, Run
 from swag_af.data.tags import load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
-from swag_af.data.watching import every
+from swag_af.data.work.watching import every
 
 N_TYPES, L, S = 8000, 25, 6
 ORIGINAL_CPU_SECONDS = {"mlp": 15.0, "ensemble": 545.0}

@@ -8,11 +8,9 @@ Reading order (each file or folder imports only those named before it):
     secrets     random numbers that nobody can foretell
     numbers     intervals of accuracies and differences, and shares in sentences
     disk        files and folders: where they are, what they must hold, and how they are written whole
+    work        work that takes long: its bars, what is done beside it, and who alone may do it
     own_code    classes and functions of others: what tells them, their edits and their arguments apart
     contracts   classes of others: what the checkers of contracts share
-    progress    bars on a terminal, lines in a log
-    watching    something done again and again beside other work
-    locks       work that only one process may do at a time, on whatever machine
     engines     where blocks of work are done beside this process
     stores      pools, models and runs in object stores: fetched, and sent as they are finished
     scale       where work runs: here, in processes, or as one of several runs that share a folder

@@ -15,7 +15,7 @@ import numpy as np
 
 from swag_af.data.disk.files import read_log, write_jsonl
 from swag_af.data.disk.records import parse_record
-from swag_af.data.locks import alone
+from swag_af.data.work.locks import alone
 
 AUDITS = "audits.jsonl"
 UNSEEN = "unseen.jsonl"

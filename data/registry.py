@@ -26,7 +26,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line, is_beyond_use, near_names, told
-from swag_af.data.progress import note
+from swag_af.data.work.progress import note
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import torch
 
 from swag_af.data.disk.cache import cache_folder
 from swag_af.data.errors import InputError
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 from swag_af.filters.pretrained import load_tokenizer
 from swag_af.filters.vector_cache import VectorCache
 from swag_af.nn.device import pick_device

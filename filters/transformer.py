@@ -17,7 +17,7 @@ import torch
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
-from swag_af.data.progress import note
+from swag_af.data.work.progress import note
 from swag_af.filters.contract import check_fit, fields_of, unfitted
 from swag_af.filters.neural import cross_entropy, faults_of_fits, stopping_split
 from swag_af.filters.pretrained import (

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.disk.cache import VARIABLE
-from swag_af.data.progress import note
+from swag_af.data.work.progress import note
 
 MOST_BYTES = 2 * 2**30
 """Of the file: 1.2 million vectors of 384 numbers."""

@@ -14,7 +14,7 @@ from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.drafts import ShardDraft
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, Shard, shard_hashes
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 from swag_af.lm.options import GenerateOptions
 
 SAME = (

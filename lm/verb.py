@@ -31,7 +31,6 @@ from swag_af.data.disk.urls import command, link
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError, several, takes_options
 from swag_af.data.folds import FoldMap
-from swag_af.data.locks import alone
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
@@ -43,12 +42,13 @@ from swag_af.data.pool.folder import (
 )
 from swag_af.data.pool.joining import begin, check_tables, is_whole, read_entries
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import Advance, note, progress
 from swag_af.data.scale import run_blocks, share
 from swag_af.data.stores.opened import refresh
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.data.work.locks import alone
+from swag_af.data.work.progress import Advance, note, progress
 from swag_af.lm.choosing import check_ids, choice_of, copies_line, named, positions_of
 from swag_af.lm.contract import READ
 from swag_af.lm.lstm.checkpoints import check_fold, check_options, fold_path, is_trained, open_vocabulary, options_of

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.extras import install
-from swag_af.data.progress import note
+from swag_af.data.work.progress import note
 
 
 def read_config(model: str) -> Any:

@@ -200,7 +200,7 @@ def test_nothing_is_imported_that_only_developers_have() -> None:
 
 def test_files_are_removed_in_one_place_which_tells_stores() -> None:
     """Elsewhere a store would not hear of it, and would give the file back (docs/STORES.md)."""
-    ours = ("swag_af.data.disk.replacing", "swag_af.data.locks", "swag_af.data.stores.")
+    ours = ("swag_af.data.disk.replacing", "swag_af.data.work.locks", "swag_af.data.stores.")
     others = [path for name, path in MODULES.items() if not name.startswith(ours)]
     assert not [at for path in others for at in facts_of(path).removals]
     assert facts_of(MODULES["swag_af.data.disk.replacing"]).removals

@@ -21,7 +21,7 @@ from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.numbers.interval import paired_difference
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 
 GROWTH = "growth"
 Cell = tuple[int, int, str]

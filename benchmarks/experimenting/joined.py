@@ -16,7 +16,7 @@ from experimenting.steps import Setting, encoder_name, pool_of_all, seconds_of_e
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 
 FOLDER = "joined"
 

@@ -13,7 +13,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 
 INPUTS = ("options", "second-sentence", "full")
 N_DRAWS = 3

@@ -20,7 +20,7 @@ from swag_af.auditing.audit import audit_columns
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.numbers.interval import t_quantile
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 
 FOLDER = "repeats"
 PARTS = "parts"

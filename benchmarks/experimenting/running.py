@@ -15,8 +15,8 @@ from experimenting.record import FOURWAY, RECORD, is_kept, is_whole, whole_run
 from experimenting.steps import PER_RUN, Command, Setting, commands, shares, total_of, without_places
 from swag_af.data.disk.files import read_log, write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.locks import alone
 from swag_af.data.scale import Part
+from swag_af.data.work.locks import alone
 
 Work = Callable[[Setting], None]
 Start = Callable[[Sequence[str], Path, TextIO], int]

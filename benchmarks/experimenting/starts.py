@@ -25,8 +25,8 @@ from swag_af.data.context import Context
 from swag_af.data.disk.files import read_json, read_jsonl, write_json
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
 from swag_af.data.text.surface import SurfaceWarning
+from swag_af.data.work.progress import progress
 from swag_af.lm.features import features
 from swag_af.lm.lstm.candidates import load_readers, make_rows, task_of, types_of_golds
 from swag_af.lm.lstm.checkpoints import open_vocabulary

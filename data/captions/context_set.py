@@ -21,7 +21,6 @@ from swag_af.data.disk.replacing import replacing_all
 from swag_af.data.disk.urls import command
 from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.folds import MOST_FOLDS
-from swag_af.data.progress import note
 from swag_af.data.splits import (
     FEW_TOGETHER,
     MOST_TOGETHER,
@@ -43,6 +42,7 @@ from swag_af.data.text.near_duplicates import (
 from swag_af.data.text.scripts import tokenize_any
 from swag_af.data.text.wording import sentence_keys
 from swag_af.data.tokens import normalise_blanks
+from swag_af.data.work.progress import note
 
 N_FOLDS = 5
 """Number of folds for a file that has none (the paper's number, and `ContextRules.n_folds`)."""

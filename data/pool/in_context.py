@@ -17,13 +17,13 @@ from swag_af.data.disk.manifests import MANIFEST, version_of
 from swag_af.data.disk.replacing import remove
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError
-from swag_af.data.locks import alone
 from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS, clear_pool
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
 from swag_af.data.scale import run_blocks
 from swag_af.data.tags import CODES, Tagger, load_tagger, tags_of
 from swag_af.data.tokens import capitalise
+from swag_af.data.work.locks import alone
+from swag_af.data.work.progress import progress
 
 PLAN = "tagging.json"
 """A file beside the manifest while tagging is in progress: which tagger is used, and by which versions."""

@@ -40,9 +40,9 @@ from swag_af.data.pool.folder import (
 )
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.view import View
-from swag_af.data.progress import progress
 from swag_af.data.registry import Registry
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.data.work.progress import progress
 
 Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]
 """`filler(pool, rows, columns)`: the lazy features, (P, f) in the order of `pool.lazy_features`, of the P candidates

@@ -19,10 +19,10 @@ from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.folder import write_shard
 from swag_af.data.pool.rows import Block, Row, Sizes, fill_blocks, final_ids
 from swag_af.data.pool.sharing import RowKeys, Sharing, sharing
-from swag_af.data.progress import progress
 from swag_af.data.tags import Tagger
 from swag_af.data.text.lengths import LengthHits
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
+from swag_af.data.work.progress import progress
 
 _SHARD_BYTES = 1 << 26
 """The `tokens` table of a shard has at most this many bytes, unless one row has more."""

@@ -49,8 +49,8 @@ from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.plan import Plan
 from swag_af.data.pool.options import Columns
 from swag_af.data.pool.rows import NO_FOLD
-from swag_af.data.progress import note
 from swag_af.data.sources import Record, Records, Source
+from swag_af.data.work.progress import note
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from swag_af.data.disk.manifests import MANIFEST, check_replaceable, sha256_file
 from swag_af.data.disk.replacing import check_output, remove, replacing
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, several, takes_options
 from swag_af.data.folds import FOLDS, FoldMap
-from swag_af.data.locks import alone
 from swag_af.data.own_code import load_function
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
@@ -41,10 +40,11 @@ from swag_af.data.pooling.columns import (
     records_of,
     with_bases,
 )
-from swag_af.data.progress import Advance, note, progress
 from swag_af.data.sources import Source, check_once
 from swag_af.data.splits import deal
 from swag_af.data.tags import Tagger, load_tagger
+from swag_af.data.work.locks import alone
+from swag_af.data.work.progress import Advance, note, progress
 
 READ = "read_by_all_models"
 """Rows left out because their second sentence occurs in several folds of the models that are to read the pool."""

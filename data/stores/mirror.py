@@ -30,9 +30,9 @@ from swag_af.data.disk.replacing import part_of, remove_parts
 from swag_af.data.disk.urls import place_of
 from swag_af.data.display.terminal import tell, visible
 from swag_af.data.errors import InputError
-from swag_af.data.locks import alone
-from swag_af.data.progress import note, progress
 from swag_af.data.stores.remote import Entry, Store
+from swag_af.data.work.locks import alone
+from swag_af.data.work.progress import note, progress
 
 LOG = "log.jsonl"
 COMMITS = (MANIFEST, "shard.json", LOG)

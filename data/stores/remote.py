@@ -16,7 +16,7 @@ from typing import Any
 from swag_af.data.disk.urls import PROTOCOLS
 from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.extras import install
-from swag_af.data.progress import note
+from swag_af.data.work.progress import note
 
 getLogger("gcsfs").addHandler(NullHandler())  # where nobody listens to it, it would print each error with a traceback
 

@@ -32,11 +32,11 @@ from swag_af.data.disk.manifests import (
 from swag_af.data.disk.records import parse_record
 from swag_af.data.disk.replacing import remove, remove_leftovers_of, replacing
 from swag_af.data.errors import FormatError, InputError, in_one_line, takes_options
-from swag_af.data.progress import progress
 from swag_af.data.syntax.clauses import parsed_verb_group
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.syntax.taggers import import_spacy
 from swag_af.data.syntax.treebank import Sentence, gold_cut, read_treebank
+from swag_af.data.work.progress import progress
 
 _STEP_WORDS = 800
 """Words of a gradient step; fewer where an epoch would have fewer than 100 steps."""

@@ -12,7 +12,7 @@ from swag_af.data.disk.manifests import MANIFEST, sha256_file
 from swag_af.data.errors import InputError
 from swag_af.data.numbers.interval import interval, paired_difference
 from swag_af.data.numbers.percent import from_to, in_percent
-from swag_af.data.progress import note
+from swag_af.data.work.progress import note
 from swag_af.filters.nli.folder import NLIModel, open_nli
 
 

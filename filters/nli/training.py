@@ -23,8 +23,8 @@ from swag_af.data.errors import InputError, several, takes_options
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.progress import note, progress
 from swag_af.data.splits import hold_aside
+from swag_af.data.work.progress import note, progress
 from swag_af.filters.nli.entailing import entailment_classes
 from swag_af.filters.nli.folder import (
     HELD_OUT,

@@ -19,7 +19,7 @@ import numpy as np
 from swag_af.data.disk.files import check_is_file
 from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import InputError
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 
 _ENGLISH, _ANY_LANGUAGE = "/c/en/", "/c/"
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from swag_af.data.context import Context
 from swag_af.data.errors import check_faults
-from swag_af.data.progress import note
+from swag_af.data.work.progress import note
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import FEWEST_REFUSED, Answer, Api, Choice, Request, chosen_api, refuses_all
 from swag_af.endpoints.forecast import forecast, forecast_lines, spread

@@ -19,14 +19,14 @@ from swag_af.data.disk.replacing import changed
 from swag_af.data.disk.urls import command, name_of
 from swag_af.data.errors import InputError, several
 from swag_af.data.folds import FoldMap
-from swag_af.data.locks import alone
 from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import note, progress
 from swag_af.data.scale import run_blocks
 from swag_af.data.stores.opened import followed, mirror_of
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS, UNK, Vocabulary
+from swag_af.data.work.locks import alone
+from swag_af.data.work.progress import note, progress
 from swag_af.lm.lstm.books import MOST_UNKNOWN
 from swag_af.lm.lstm.candidates import Readers, load_readers
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of

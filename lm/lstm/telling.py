@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from swag_af.data.progress import Advance, note
-from swag_af.data.watching import every
+from swag_af.data.work.progress import Advance, note
+from swag_af.data.work.watching import every
 
 SECONDS_APART = 1.0
 """Between two looks, and between two writings."""

@@ -20,10 +20,10 @@ from swag_af.data.captions.context_set import read_contexts, read_dropped
 from swag_af.data.disk.manifests import MANIFEST, check_ours, read_manifest
 from swag_af.data.disk.replacing import remove, remove_leftovers
 from swag_af.data.errors import InputError, takes_options
-from swag_af.data.locks import alone
-from swag_af.data.progress import note, progress
 from swag_af.data.scale import run_blocks
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.data.work.locks import alone
+from swag_af.data.work.progress import note, progress
 from swag_af.lm.lstm.books import Books, book_hashes, books_corpus, find_books, read_books
 from swag_af.lm.lstm.checkpoints import (
     BEGUN,

@@ -18,13 +18,13 @@ from swag_af.data.disk.manifests import MANIFEST, differences
 from swag_af.data.disk.replacing import remove
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
-from swag_af.data.locks import alone, clear_lock
 from swag_af.data.own_code import source_of
 from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
 from swag_af.data.scale import Job, run_blocks
 from swag_af.data.text.scripts import tokenize_any
+from swag_af.data.work.locks import alone, clear_lock
+from swag_af.data.work.progress import progress
 from swag_af.lm.contract import deciding
 from swag_af.lm.scorers.contract import COLUMNS, LENGTHS, Scorer, answers_of, columns_of, record_of
 from swag_af.lm.scorers.registry import SCORERS, make_scorer

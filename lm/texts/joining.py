@@ -16,7 +16,7 @@ from swag_af.data.errors import InputError, RowError
 from swag_af.data.pool.folder import NO_TAGGER, finish_pool
 from swag_af.data.pool.rows import EmptyRowError, Row, RowMaker, ShortRowError
 from swag_af.data.pool.spool import Spool, write_shards
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 from swag_af.lm.choosing import named
 from swag_af.lm.contract import DRAWN_OUT, Generated, answer_fault
 from swag_af.lm.texts.journal import Journal, Kept

@@ -22,8 +22,8 @@ from swag_af.data.disk.manifests import differences
 from swag_af.data.disk.records import Count, Counts, parse_record
 from swag_af.data.disk.replacing import remove
 from swag_af.data.errors import InputError, SwagAfError, told
-from swag_af.data.locks import seize
 from swag_af.data.scale import Part
+from swag_af.data.work.locks import seize
 from swag_af.lm.contract import MEASURED, Generated
 
 _ROW = re.compile(rb'\{"row": (\d{1,9})[,}]')

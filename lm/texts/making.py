@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from swag_af.data.context import Context
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.locks import alone
-from swag_af.data.progress import Advance, note, progress
 from swag_af.data.scale import share
 from swag_af.data.stores.opened import mirror_of
 from swag_af.data.text.wording import is_readable
+from swag_af.data.work.locks import alone
+from swag_af.data.work.progress import Advance, note, progress
 from swag_af.lm.choosing import copies_line
 from swag_af.lm.contract import Generated, answer_fault
 from swag_af.lm.options import GenerateOptions

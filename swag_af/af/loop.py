@@ -25,9 +25,9 @@ from swag_af.data.errors import InputError, as_path, check_kind
 from swag_af.data.own_code import is_own
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
 from swag_af.data.run import BEGUN, Run, begin_run
 from swag_af.data.splits import check_split
+from swag_af.data.work.progress import progress
 from swag_af.filters.contract import Filter, answerers_of, check_is_filter, settings_of
 from swag_af.filters.registry import MOST_ITERATIONS, make_filter, parse_schedule
 
@@ -62,7 +62,7 @@ def filter_pool(
     fewer iterations are asked for than are done, or another process is filtering into `out`.
     """
     from swag_af.af.workers import check_workers
-    from swag_af.data.locks import alone
+    from swag_af.data.work.locks import alone
 
     _check_types(pool, options, workers, after_iteration, is_enough)
     options, workers, path = options or AFOptions(), workers or Workers(1), None if out is None else as_path("out", out)

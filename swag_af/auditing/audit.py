@@ -29,16 +29,16 @@ from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError, takes_options, told
 from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_audits
-from swag_af.data.locks import clear_lock
 from swag_af.data.numbers.interval import rounded_mean
 from swag_af.data.own_code import said_of
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import Advance, progress
 from swag_af.data.run import Run, open_run, verb_manifest
 from swag_af.data.scale import run_blocks
 from swag_af.data.splits import deal
+from swag_af.data.work.locks import clear_lock
+from swag_af.data.work.progress import Advance, progress
 from swag_af.filters.contract import ADVICE, Filter, record_of_fit, settings_of
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter

@@ -37,8 +37,8 @@ from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.rows import has_own_ids
 from swag_af.data.numbers.interval import CROSS_VALIDATED, Difference, paired_difference, t_quantile
 from swag_af.data.numbers.percent import in_points
-from swag_af.data.progress import Advance
 from swag_af.data.text.wording import text_key
+from swag_af.data.work.progress import Advance
 
 COMPARISON = "comparison.json"
 DIFFERENCE = "AF107"

@@ -39,7 +39,7 @@ from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
-from swag_af.data.progress import Advance
+from swag_af.data.work.progress import Advance
 
 
 @dataclass(frozen=True)

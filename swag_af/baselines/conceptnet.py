@@ -23,11 +23,11 @@ import numpy as np
 from swag_af.data.disk.files import check_is_file
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Texts
-from swag_af.data.progress import Advance, progress
 from swag_af.data.syntax.english.rules import penn_tags
 from swag_af.data.syntax.english.words import BE, DO, HAVE
 from swag_af.data.syntax.lemmas import verb_lemma
 from swag_af.data.tokens import tokenize
+from swag_af.data.work.progress import Advance, progress
 
 CAUSAL = frozenset({"Causes", "CapableOf", "ReceivesAction", "UsedFor", "HasSubevent"})
 """Zellers et al. 2018, footnote 9."""

@@ -43,8 +43,8 @@ from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.progress import progress
 from swag_af.data.scale import run_blocks
+from swag_af.data.work.progress import progress
 from swag_af.filters.registry import parse_names
 
 

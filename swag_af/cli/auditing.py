@@ -28,7 +28,7 @@ from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 from swag_af.filters.prepare import place
 from swag_af.filters.registry import make_filter
 

@@ -14,8 +14,8 @@ from swag_af.data.disk.files import write_jsonl
 from swag_af.data.disk.replacing import remove_leftovers_of
 from swag_af.data.disk.urls import command
 from swag_af.data.display.terminal import tell
-from swag_af.data.locks import clear_lock
 from swag_af.data.sample.grammar import sample_videos
+from swag_af.data.work.locks import clear_lock
 from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.text import drop_lines, question_lines, run_lines

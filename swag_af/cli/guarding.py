@@ -18,7 +18,7 @@ from swag_af.data.pool.guarded import (
     marks,
 )
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import duration
+from swag_af.data.work.progress import duration
 from swag_af.guarding.estimate import Estimate
 from swag_af.guarding.options import GuardOptions
 from swag_af.reporting.text import table

@@ -10,7 +10,7 @@ from swag_af.data.disk.files import read_json, read_jsonl
 from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
 from swag_af.data.numbers.percent import from_to
-from swag_af.data.progress import duration
+from swag_af.data.work.progress import duration
 from swag_af.matching.estimate import Estimate
 from swag_af.matching.options import MatchOptions
 from swag_af.matching.points import Accuracy, Point

@@ -8,8 +8,8 @@ from swag_af.data.disk.urls import told_otherwise
 from swag_af.data.display.brief import brief
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances, Kind
-from swag_af.data.progress import progress
 from swag_af.data.tags import Tagger
+from swag_af.data.work.progress import progress
 from swag_af.describing.counts import Counts, counts_of
 from swag_af.describing.lengths import Curve, Length, curve_of, lengths_of
 from swag_af.describing.options import DescribeOptions, Of

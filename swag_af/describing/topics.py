@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.progress import Advance
+from swag_af.data.work.progress import Advance
 from swag_af.describing.parts import plain, token_list
 
 N_WORDS = 10

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swag_af.data.numbers.interval import effective_groups, t_quantile
-from swag_af.data.progress import Advance
 from swag_af.data.syntax.lemmas import verb_lemma
 from swag_af.data.tags import Tagger, tags_of
+from swag_af.data.work.progress import Advance
 from swag_af.describing.options import Of
 from swag_af.describing.parts import STAND_IN, Sentence, plain, token_list
 

@@ -16,9 +16,9 @@ from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError, several
 from swag_af.data.own_code import said_of
 from swag_af.data.pool.folder import FILTER_TABLES
-from swag_af.data.progress import note, progress
 from swag_af.data.run import Run, open_run
 from swag_af.data.splits import renumbered
+from swag_af.data.work.progress import note, progress
 from swag_af.diagnosing.agreement import Agreement, agreements
 from swag_af.diagnosing.figures import blocks
 from swag_af.diagnosing.fits import Curve, Fits, curves, sample

@@ -15,7 +15,7 @@ from typing import Any
 
 from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.progress import note, progress
+from swag_af.data.work.progress import note, progress
 from swag_af.endpoints.address import base_of
 from swag_af.endpoints.asking import Asking, Line, exhausted
 from swag_af.endpoints.budget import SpentError

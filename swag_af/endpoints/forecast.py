@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from swag_af.data.progress import duration
+from swag_af.data.work.progress import duration
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Answer, Request
 from swag_af.endpoints.usage import Usage, usage_of

@@ -25,8 +25,8 @@ from swag_af.data.disk.files import parse_json, whole_lines
 from swag_af.data.disk.manifests import FORMAT
 from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import InputError
-from swag_af.data.locks import seize
-from swag_af.data.progress import note
+from swag_af.data.work.locks import seize
+from swag_af.data.work.progress import note
 from swag_af.endpoints.contract import Answer, Request
 from swag_af.endpoints.shared import Shared
 from swag_af.endpoints.usage import Usage

@@ -19,8 +19,8 @@ from swag_af.data.disk.files import read_array, write_array
 from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.pool.guarded import guards_of
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
 from swag_af.data.scale import run_blocks
+from swag_af.data.work.progress import progress
 from swag_af.guarding.checking import checked
 from swag_af.guarding.contract import GUARDS, Chosen, Guard
 

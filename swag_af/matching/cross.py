@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 
 from swag_af.data.errors import InputError, check_faults
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 from swag_af.filters.contract import fields_of, unfitted
 from swag_af.filters.pretrained import (
     Head,

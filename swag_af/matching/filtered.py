@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 from swag_af.filters.contract import ClassFilter, settings_of, unfitted
 from swag_af.filters.registry import make_filter
 from swag_af.matching.contract import training_pairs

@@ -28,9 +28,9 @@ from swag_af.data.errors import InputError, several, takes_options
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.numbers.interval import CROSS_VALIDATED, interval
-from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
 from swag_af.data.splits import numbered, renumbered
+from swag_af.data.work.progress import progress
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import opinions_of
 from swag_af.matching.cautions import cautions_of_plan

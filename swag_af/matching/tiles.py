@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swag_af.data.progress import Advance
+from swag_af.data.work.progress import Advance
 from swag_af.filters.nli.entailing import shares
 
 PAIRS_AT_ONCE = 1 << 16

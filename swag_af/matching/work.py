@@ -24,11 +24,11 @@ from swag_af.data.disk.replacing import remove_leftovers
 from swag_af.data.display.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, FormatError, InputError, several, told
-from swag_af.data.locks import alone
 from swag_af.data.own_code import load_function
-from swag_af.data.progress import Advance
 from swag_af.data.scale import run_blocks
 from swag_af.data.splits import numbered
+from swag_af.data.work.locks import alone
+from swag_af.data.work.progress import Advance
 from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds_of
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import Items

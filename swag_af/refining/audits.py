@@ -11,7 +11,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.numbers.interval import CROSS_VALIDATED, Difference, paired_difference, rounded_mean
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.numbers.interval import Difference, interval, paired_difference
-from swag_af.data.progress import Advance
+from swag_af.data.work.progress import Advance
 from swag_af.refining.chance import Luck
 from swag_af.refining.options import RefineOptions
 from swag_af.refining.rewriting import Rewriter, Wanted

@@ -21,7 +21,7 @@ from swag_af.data.errors import InputError, several, takes_options
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import make_filter, parse_names
 from swag_af.refining.audits import before_and_after

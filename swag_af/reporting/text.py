@@ -22,8 +22,8 @@ from swag_af.auditing.verdict import diagnostic_rows, further, strongest, verdic
 from swag_af.data.errors import several, told
 from swag_af.data.findings import Finding, read_audits
 from swag_af.data.numbers.percent import in_percent
-from swag_af.data.progress import duration
 from swag_af.data.run import Run
+from swag_af.data.work.progress import duration
 from swag_af.reporting.plot import ends, turns
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from swag_af.data.disk.records import parse_record
 from swag_af.data.disk.replacing import remove_leftovers_of, replacing
 from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError
-from swag_af.data.locks import alone, clear_lock
+from swag_af.data.work.locks import alone, clear_lock
 from swag_af.judging.verdicts import Item, Verdict
 from swag_af.verify.schema import (
     WRITER,

@@ -11,7 +11,7 @@ from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import Probes, planned, probes
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.progress import Advance
+from swag_af.data.work.progress import Advance
 
 WORDS = ("a", "dog", "Dog", "runs", "in", "the", "park,", "no", "2", "isn't", '"well"', "slowly", "red", "NASA.", "she")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=0, max_size=5).map(" ".join)

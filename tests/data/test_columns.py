@@ -26,13 +26,13 @@ from swag_af.data.disk.files import read_json
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.extras import install
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.locks import alone
 from swag_af.data.own_code import load_function
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool import spool as spooling
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.pooling import verb as build
 from swag_af.data.pooling.verb import pool, tag
+from swag_af.data.work.locks import alone
 
 ROWS: list[dict[str, Any]] = [
     {"sent1": "A cook waits.", "start": "She", "gold": "stirs the soup.", "negatives": ["flies off.", "sings."]},

@@ -9,8 +9,8 @@ from swag_af.data.captions.readers import caption_rows
 from swag_af.data.captions.verb import contexts
 from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
+from swag_af.data.work.locks import alone
 
 
 def test_the_second_to_come_is_refused(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from swag_af.cli.main import main
 from swag_af.data.disk.files import read_json
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.locks import alone
 from swag_af.data.pool import in_context as tagging
 from swag_af.data.pool.folder import finish_pool, write_shard
 from swag_af.data.pool.joining import is_whole
@@ -28,6 +27,7 @@ from swag_af.data.pooling.verb import tag
 from swag_af.data.syntax.taggers import RulesTagger
 from swag_af.data.tags import CODES, TAGS, load_tagger
 from swag_af.data.tokens import capitalise
+from swag_af.data.work.locks import alone
 from swag_af.filters.members import PosLSTMFilter, word_symbols
 from swag_af.filters.networks import PosLSTM
 from swag_af.filters.sequences import sequences_of

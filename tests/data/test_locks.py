@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from swag_af.data.errors import InputError
-from swag_af.data.locks import alone, seize
+from swag_af.data.work.locks import alone, seize
 
 
 def test_threads_take_turns_and_nothing_is_left(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_folder_may_go_with_the_work_that_is_done_in_it(tmp_path: Path) -> Non
 HOLDER = """
 import sys
 from pathlib import Path
-from swag_af.data.locks import alone
+from swag_af.data.work.locks import alone
 with alone(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from swag_af.data import progress as module
-from swag_af.data.progress import progress
+from swag_af.data.work import progress as module
+from swag_af.data.work.progress import progress
 
 
 class _Terminal(io.StringIO):

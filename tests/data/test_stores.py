@@ -424,7 +424,7 @@ def test_what_is_fetched_in_parts_is_told_to_the_end(
     """Each batch was counted in whole megabytes, and the rest of each forgotten."""
     patch.setattr("swag_af.data.stores.mirror._BATCH", 1)
     patch.setattr("swag_af.data.stores.mirror.MEGABYTE", 10)
-    patch.setattr("swag_af.data.progress._SECONDS_BETWEEN_LINES", 0)
+    patch.setattr("swag_af.data.work.progress._SECONDS_BETWEEN_LINES", 0)
     folder = opened.local("memory://b/pool")
     for name in "abcde":
         write_text(folder / name, "x" * 6)

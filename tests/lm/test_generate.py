@@ -23,12 +23,12 @@ from swag_af.data.context import Context
 from swag_af.data.disk.files import read_json, write_jsonl
 from swag_af.data.disk.manifests import MANIFEST
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
-from swag_af.data.locks import alone
 from swag_af.data.pool import drafts
 from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.data.work.locks import alone
 from swag_af.lm.choosing import choice_of
 from swag_af.lm.estimate import _seconds_a_token, estimate
 from swag_af.lm.features import features

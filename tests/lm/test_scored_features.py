@@ -21,10 +21,10 @@ from swag_af.data.context import Context
 from swag_af.data.disk.manifests import MANIFEST
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.locks import alone
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import tokenize
+from swag_af.data.work.locks import alone
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.features import ANSWERS, features
 from swag_af.lm.lstm.scorer import LSTMScorer

@@ -20,9 +20,9 @@ from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter
+from swag_af.data.work.locks import alone
 from swag_af.lm.lstm import fitting, telling
 from swag_af.lm.lstm.checkpoints import fold_path, is_trained, load_fold, new_model
 from swag_af.lm.lstm.corpus import directions

@@ -43,8 +43,8 @@ from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.published import published_pairs, split_pairs
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.own_code import said_of
-from swag_af.data.progress import Advance, note
 from swag_af.data.scale import is_here, run_blocks
+from swag_af.data.work.progress import Advance, note
 from swag_af.filters.contract import Filter, identity_of, settings_of
 from swag_af.filters.registry import REGISTRY, label_of
 from swag_af.filters.strings import reads_ending_alone

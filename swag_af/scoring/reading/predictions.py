@@ -17,7 +17,7 @@ from swag_af.data.cells.order import is_unique
 from swag_af.data.cells.values import word_of
 from swag_af.data.errors import Faults, InputError, RowError, several, told
 from swag_af.data.instances.instances import Instances
-from swag_af.data.progress import progress
+from swag_af.data.work.progress import progress
 from swag_af.scoring.options import Metric, PredictionOptions
 from swag_af.scoring.reading.answers import HIDDEN, UNKNOWN, Cells, shares_of_choices, shares_of_scores
 from swag_af.scoring.reading.forms import Table

@@ -25,12 +25,12 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from swag_af.data.disk.files import named_by, read_text
 from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError, several
-from swag_af.data.locks import alone
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import guards_of
 from swag_af.data.run import Run, open_run
 from swag_af.data.secrets import secret_rng
-from swag_af.data.watching import every
+from swag_af.data.work.locks import alone
+from swag_af.data.work.watching import every
 from swag_af.judging.verdicts import N_ENDINGS
 from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening

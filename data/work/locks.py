@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from swag_af.data.errors import InputError
-from swag_af.data.progress import note
+from swag_af.data.work.progress import note
 
 MOST_TRIES = 100
 """So often a folder may go while a lock is made in it; then it is one in which no file can be made, as `/proc`."""
