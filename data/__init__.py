@@ -9,12 +9,10 @@ Reading order (each file or folder imports only those named before it):
     numbers     intervals of accuracies and differences, and shares in sentences
     disk        files and folders: where they are, what they must hold, and how they are written whole
     work        work that takes long: its bars, what is done beside it, and who alone may do it
-    own_code    classes and functions of others: what tells them, their edits and their arguments apart
-    contracts   classes of others: what the checkers of contracts share
+    plugins     classes of others: found by name, told apart, and checked
     engines     where blocks of work are done beside this process
     stores      pools, models and runs in object stores: fetched, and sent as they are finished
     scale       where work runs: here, in processes, or as one of several runs that share a folder
-    registry    filters, taggers, splitters and generators by name
     headerless  tables without a header line that their rows tell
     sources     JSONL, CSV, Parquet and `datasets` folders, a row at a time
     splits      groups of rows, and their division into folds, held-out rows and splits

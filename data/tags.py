@@ -6,8 +6,8 @@ from typing import Protocol
 import numpy as np
 
 from swag_af.data.errors import ContractError, several, told
-from swag_af.data.own_code import blaming, is_own, lacks
-from swag_af.data.registry import Registry
+from swag_af.data.plugins.own_code import blaming, is_own, lacks
+from swag_af.data.plugins.registry import Registry
 
 TAGS: tuple[str, ...] = (
     "_", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",

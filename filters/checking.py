@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.contracts import WORDS, broken, constructor_fault, factory_of
 from swag_af.data.disk.files import plain
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.own_code import arguments_lost, blaming, said_of
+from swag_af.data.plugins.contracts import WORDS, broken, constructor_fault, factory_of
+from swag_af.data.plugins.own_code import arguments_lost, blaming, said_of
 from swag_af.data.pool.folder import CONTEXT_TAGS, FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import Readable, View

@@ -21,7 +21,7 @@ import numpy as np
 from swag_af.data.disk.files import plain
 from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import ContractError, FormatError, InputError, several, told
-from swag_af.data.own_code import (
+from swag_af.data.plugins.own_code import (
     arguments_lost,
     arguments_of,
     blaming,

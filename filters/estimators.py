@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError, in_one_line
-from swag_af.data.own_code import is_installed, is_own, name_and_source
+from swag_af.data.plugins.own_code import is_installed, is_own, name_and_source
 from swag_af.data.pool.view import View
 from swag_af.filters.characters import character_counts
 from swag_af.filters.contract import check_fit, gold_labels, unfitted

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.own_code import blaming
+from swag_af.data.plugins.own_code import blaming
 from swag_af.data.pool.folder import CONTEXT_TAGS, FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.filters.contract import Filter, check_is_filter

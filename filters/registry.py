@@ -1,6 +1,6 @@
 """Filters by name: ours, those that installed packages announce in `swag_af.filters`, or `package.module:Class`.
 
-How names are read says `swag_af.data.registry`. Imports no filter by itself.
+How names are read says `swag_af.data.plugins.registry`. Imports no filter by itself.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.registry import Registry, split_names
+from swag_af.data.plugins.registry import Registry, split_names
 
 if TYPE_CHECKING:
     from swag_af.filters.contract import Filter

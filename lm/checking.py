@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from swag_af.data.context import Context
-from swag_af.data.contracts import as_sentence, broken, constructor_fault, factory_of, lacking
 from swag_af.data.errors import ContractError, InputError, told
-from swag_af.data.own_code import blaming
+from swag_af.data.plugins.contracts import as_sentence, broken, constructor_fault, factory_of, lacking
+from swag_af.data.plugins.own_code import blaming
 from swag_af.data.text.wording import comparable, is_readable
 from swag_af.lm.contract import ADVICE, Generated, Generator, answer_fault, record_of
 

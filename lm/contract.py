@@ -31,7 +31,7 @@ from typing import Any, Protocol, runtime_checkable
 from swag_af.data.context import Context
 from swag_af.data.disk.records import OwnRecord
 from swag_af.data.errors import told
-from swag_af.data.own_code import recorded
+from swag_af.data.plugins.own_code import recorded
 
 DRAWN_OUT = "too_few_distinct_endings"
 """The reason of a context that was given up."""
@@ -65,7 +65,7 @@ class Generator(Protocol):
 
     Optional are
         `argument`, the name of the setting that stands in brackets where the generator is named:
-            `lstm[path/to/lms]` (`swag_af.data.registry`);
+            `lstm[path/to/lms]` (`swag_af.data.plugins.registry`);
         `default_prompt`, the name of the prompt of a generator that takes one and is given none;
         `record() -> dict`, JSON that says what makes the endings (model, revision or hashes, parameters, prompt): a
             pool keeps it, and another record in the same folder is refused;

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError, takes_options
-from swag_af.data.own_code import source_of
+from swag_af.data.plugins.own_code import source_of
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.scale import is_here
 from swag_af.lm.contract import deciding

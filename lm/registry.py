@@ -1,13 +1,13 @@
 """Generators by name: ours, those that packages announce in `swag_af.generators`, or `package.module:Class`.
 
-How names are read says `swag_af.data.registry`. Imports no generator by itself.
+How names are read says `swag_af.data.plugins.registry`. Imports no generator by itself.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.errors import ContractError
-from swag_af.data.own_code import lacks
-from swag_af.data.registry import Registry
+from swag_af.data.plugins.own_code import lacks
+from swag_af.data.plugins.registry import Registry
 
 if TYPE_CHECKING:
     from swag_af.lm.contract import Generator

@@ -21,7 +21,7 @@ from swag_af.data.disk.records import parse_record
 from swag_af.data.disk.replacing import remove, remove_leftovers
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
-from swag_af.data.own_code import source_of
+from swag_af.data.plugins.own_code import source_of
 from swag_af.data.scale import run_blocks
 from swag_af.data.syntax import splitters
 from swag_af.data.syntax.splitters import Split, Splitter, load_splitter, splits_of

@@ -20,6 +20,7 @@ from swag_af.data.disk.records import PoolManifest, check_record
 from swag_af.data.disk.replacing import replacing
 from swag_af.data.disk.urls import command, is_url, link
 from swag_af.data.errors import FormatError, InputError, as_path, check_whole, several
+from swag_af.data.plugins.registry import Registry
 from swag_af.data.pool.assignments import check_candidates
 from swag_af.data.pool.folder import (
     FEATURES,
@@ -40,7 +41,6 @@ from swag_af.data.pool.folder import (
 )
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.view import View
-from swag_af.data.registry import Registry
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.data.work.progress import progress
 

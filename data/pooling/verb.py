@@ -22,7 +22,7 @@ from swag_af.data.disk.manifests import MANIFEST, check_replaceable, sha256_file
 from swag_af.data.disk.replacing import check_output, remove, replacing
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, several, takes_options
 from swag_af.data.folds import FOLDS, FoldMap
-from swag_af.data.own_code import load_function
+from swag_af.data.plugins.own_code import load_function
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
 from swag_af.data.pool.guard import Flag

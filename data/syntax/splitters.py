@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from swag_af.data.errors import ContractError, InputError, in_one_line, several, told
-from swag_af.data.own_code import blaming, lacks
-from swag_af.data.registry import Registry
+from swag_af.data.plugins.own_code import blaming, lacks
+from swag_af.data.plugins.registry import Registry
 from swag_af.data.syntax.clauses import parsed_verb_group, rules_verb_group
 from swag_af.data.syntax.constituency import BENEPAR_MODEL, has_benepar, load_benepar, parse
 from swag_af.data.syntax.taggers import check_annotates, has_spacy_pipeline, load_spacy, parse_tokens

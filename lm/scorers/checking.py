@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.contracts import as_sentence, broken, constructor_fault, factory_of, lacking
 from swag_af.data.errors import ContractError, InputError, told
-from swag_af.data.own_code import blaming
+from swag_af.data.plugins.contracts import as_sentence, broken, constructor_fault, factory_of, lacking
+from swag_af.data.plugins.own_code import blaming
 from swag_af.lm.scorers.contract import ADVICE, Scorer, answer_fault, columns_of, record_of
 
 Make = Callable[[], Scorer]

@@ -31,7 +31,7 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.disk.records import OwnRecord
 from swag_af.data.errors import ContractError, told
-from swag_af.data.own_code import recorded
+from swag_af.data.plugins.own_code import recorded
 from swag_af.data.pool.folder import FEATURES
 
 COLUMNS = FEATURES[:5]
@@ -45,7 +45,7 @@ class Scorer(Protocol):
     """Something that says how likely endings are.
 
     Optional is `argument`, the name of the setting that stands in brackets where the scorer is named:
-    `hf[path/to/model]` (`swag_af.data.registry`).
+    `hf[path/to/model]` (`swag_af.data.plugins.registry`).
     """
 
     name: str

@@ -18,7 +18,7 @@ from swag_af.data.disk.manifests import MANIFEST, differences
 from swag_af.data.disk.replacing import remove
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
-from swag_af.data.own_code import source_of
+from swag_af.data.plugins.own_code import source_of
 from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.scale import Job, run_blocks

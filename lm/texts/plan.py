@@ -11,7 +11,7 @@ from swag_af.data.disk.manifests import check_ours, check_same, read_manifest, s
 from swag_af.data.disk.records import GeneratorRecord
 from swag_af.data.disk.replacing import remove_leftovers
 from swag_af.data.errors import InputError
-from swag_af.data.own_code import recorded, source_of
+from swag_af.data.plugins.own_code import recorded, source_of
 from swag_af.data.pool.folder import NO_TAGGER
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.text.normalise import normalise

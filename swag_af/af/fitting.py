@@ -16,7 +16,7 @@ import numpy as np
 from swag_af.data.disk.files import read_arrays
 from swag_af.data.disk.replacing import remove, remove_leftovers, replacing
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.own_code import is_own
+from swag_af.data.plugins.own_code import is_own
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import deal, hold_out
 from swag_af.filters.contract import Filter, LastingFilter, fit_filter, fit_filter_on, state_of

@@ -22,7 +22,7 @@ from swag_af.af.options import AFOptions
 from swag_af.data.disk.manifests import MANIFEST, check_ours
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, as_path, check_kind
-from swag_af.data.own_code import is_own
+from swag_af.data.plugins.own_code import is_own
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import BEGUN, Run, begin_run

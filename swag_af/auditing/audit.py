@@ -30,7 +30,7 @@ from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError, takes_options, told
 from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_audits
 from swag_af.data.numbers.interval import rounded_mean
-from swag_af.data.own_code import said_of
+from swag_af.data.plugins.own_code import said_of
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool

@@ -21,7 +21,7 @@ from swag_af.baselines.models import CONCEPTNET, LONGEST, OF_OPTIONS, SHORTEST, 
 from swag_af.baselines.parts import Part, Parts
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances, Texts
-from swag_af.data.own_code import said_of
+from swag_af.data.plugins.own_code import said_of
 from swag_af.filters.contract import Filter
 
 ENDING, SECOND = "ending", "second-sentence"

@@ -10,7 +10,7 @@ from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_
 from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import several, takes_options
-from swag_af.data.own_code import said_of
+from swag_af.data.plugins.own_code import said_of
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.data.work.progress import Advance, note, progress

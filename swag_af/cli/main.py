@@ -163,7 +163,7 @@ def _stop_for_bug(arguments: Sequence[str]) -> None:
     import tempfile
     import traceback
 
-    from swag_af.data.own_code import raised_at  # not above: it loads numpy
+    from swag_af.data.plugins.own_code import raised_at  # not above: it loads numpy
 
     error = sys.exception()
     called = f"swag-af {swag_af.__version__}, Python {sys.version.split()[0]}: {' '.join(arguments)}"

@@ -14,7 +14,7 @@ from swag_af.data.disk.files import read_json
 from swag_af.data.disk.manifests import BEGUN, as_read, begin_folder, check_same, read_manifest, sha256_json
 from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError, several
-from swag_af.data.own_code import said_of
+from swag_af.data.plugins.own_code import said_of
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.run import Run, open_run
 from swag_af.data.splits import renumbered

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.contracts import broken, constructor_fault, factory_of
 from swag_af.data.errors import told
-from swag_af.data.own_code import blaming, said_of
+from swag_af.data.plugins.contracts import broken, constructor_fault, factory_of
+from swag_af.data.plugins.own_code import blaming, said_of
 from swag_af.data.pool.view import View
 from swag_af.filters.checking import (
     N_ALONE,

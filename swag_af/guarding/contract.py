@@ -18,9 +18,9 @@ import numpy as np
 from swag_af.data.disk.manifests import as_read
 from swag_af.data.disk.records import GuardEntry
 from swag_af.data.errors import ContractError, InputError, told
-from swag_af.data.own_code import name_fault, recorded, requires_fault
+from swag_af.data.plugins.own_code import name_fault, recorded, requires_fault
+from swag_af.data.plugins.registry import Registry
 from swag_af.data.pool.view import View
-from swag_af.data.registry import Registry
 from swag_af.filters.contract import identity_of
 from swag_af.filters.registry import parse_names
 from swag_af.guarding.options import AUTO, GuardOptions, parse_thresholds

@@ -15,7 +15,7 @@ from swag_af.data.disk.files import read_array, read_json, write_array, write_js
 from swag_af.data.disk.manifests import MANIFEST, check_replaceable, made_by_others
 from swag_af.data.disk.replacing import remove, replacing
 from swag_af.data.errors import ExhaustedError, InputError, takes_options
-from swag_af.data.own_code import said_of
+from swag_af.data.plugins.own_code import said_of
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
 from swag_af.data.pool.guarded import BEFORE, NO_LONGER, ROWS_DROPPED, guard_counts, no_longer_kept_out
 from swag_af.data.pool.pool import CandidatePool

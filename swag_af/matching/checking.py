@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.contracts import WORDS, broken, factory_of, lacking
-from swag_af.data.own_code import name_fault
+from swag_af.data.plugins.contracts import WORDS, broken, factory_of, lacking
+from swag_af.data.plugins.own_code import name_fault
 from swag_af.matching.contract import Relevance, Similarity
 from swag_af.matching.own import call_method
 

@@ -26,7 +26,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from swag_af.data.registry import Registry
+from swag_af.data.plugins.registry import Registry
 
 
 @runtime_checkable

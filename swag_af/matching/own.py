@@ -12,7 +12,7 @@ import numpy as np
 from swag_af.data.disk.files import plain
 from swag_af.data.disk.records import check_record
 from swag_af.data.errors import InputError, SwagAfError, blamed, told
-from swag_af.data.own_code import is_own, recorded
+from swag_af.data.plugins.own_code import is_own, recorded
 from swag_af.filters.contract import fields_of
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from swag_af.data.errors import several
 from swag_af.data.numbers.percent import from_to, in_percent
-from swag_af.data.registry import Registry
+from swag_af.data.plugins.registry import Registry
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
 from swag_af.matching.options import MatchingOptions

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from swag_af.data.contracts import factory_of
 from swag_af.data.errors import InputError, check_kind
+from swag_af.data.plugins.contracts import factory_of
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import items_of
 from swag_af.matching.options import MatchingOptions

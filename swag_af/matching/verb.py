@@ -36,7 +36,7 @@ from swag_af.data.disk.replacing import check_output, remove, remove_leftovers
 from swag_af.data.display.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, InputError, check_faults, takes_options
-from swag_af.data.own_code import load_function, name_fault, source_of
+from swag_af.data.plugins.own_code import load_function, name_fault, source_of
 from swag_af.data.work.progress import progress
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.cautions import cautions_of, cautions_of_plan

@@ -24,7 +24,7 @@ from swag_af.data.disk.replacing import remove_leftovers
 from swag_af.data.display.brief import brief
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, FormatError, InputError, several, told
-from swag_af.data.own_code import load_function
+from swag_af.data.plugins.own_code import load_function
 from swag_af.data.scale import run_blocks
 from swag_af.data.splits import numbered
 from swag_af.data.work.locks import alone

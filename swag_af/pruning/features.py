@@ -12,7 +12,7 @@ import numpy as np
 from swag_af.auditing.probes.inputs import Reading
 from swag_af.auditing.probes.words import ngram_counts
 from swag_af.data.errors import InputError, check_faults
-from swag_af.data.registry import Registry
+from swag_af.data.plugins.registry import Registry
 
 REPRESENTATIONS = Registry(
     "representation",

@@ -40,7 +40,7 @@ from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.own_code import source_of
+from swag_af.data.plugins.own_code import source_of
 from swag_af.data.work.progress import note, progress
 from swag_af.filters.registry import REGISTRY, make_filter, parse_names
 from swag_af.pruning.aflite import AFLite

@@ -13,7 +13,7 @@ from swag_af.data.context import Context
 from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.errors import check_faults
 from swag_af.data.instances.instances import Instance
-from swag_af.data.registry import Registry
+from swag_af.data.plugins.registry import Registry
 from swag_af.data.tokens import one_after_another
 from swag_af.endpoints.contract import Abilities, Request
 from swag_af.endpoints.settings import ServerSettings

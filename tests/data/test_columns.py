@@ -26,7 +26,7 @@ from swag_af.data.disk.files import read_json
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.extras import install
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.own_code import load_function
+from swag_af.data.plugins.own_code import load_function
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool import spool as spooling
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 
-from swag_af.data.contracts import constructor_fault
+from swag_af.data.plugins.contracts import constructor_fault
 
 GLOBAL = check_random_state(None)
 """The generator that `numpy.random.shuffle` and its like draw from."""

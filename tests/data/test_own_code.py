@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from swag_af.data.errors import ContractError
-from swag_af.data.own_code import source_of
+from swag_af.data.plugins.own_code import source_of
 from swag_af.filters.contract import settings_of
 
 ROOT = Path(__file__).parents[2]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_af.data import registry as module
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.registry import Registry, split_names
+from swag_af.data.plugins import registry as module
+from swag_af.data.plugins.registry import Registry, split_names
 from swag_af.filters.registry import make_filter
 
 

@@ -21,7 +21,7 @@ from swag_af.auditing.probes.inputs import Reading
 from swag_af.auditing.probes.models import Scorer, answers_of, label_scores
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.data.own_code import blaming
+from swag_af.data.plugins.own_code import blaming
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.wording import comparable
 from swag_af.filters.contract import ClassFilter, Filter, class_logits, fit_filter, score_questions

@@ -28,7 +28,7 @@ from swag_af.auditing.probes.inputs import Reading
 from swag_af.auditing.probes.words import ngram_counts
 from swag_af.data.errors import ContractError, told
 from swag_af.data.instances.instances import Texts
-from swag_af.data.own_code import blaming
+from swag_af.data.plugins.own_code import blaming
 from swag_af.filters.contract import class_logits
 from swag_af.filters.fast_text import FastText, FastTextSettings, train
 

@@ -42,7 +42,7 @@ from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.published import published_pairs, split_pairs
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.own_code import said_of
+from swag_af.data.plugins.own_code import said_of
 from swag_af.data.scale import is_here, run_blocks
 from swag_af.data.work.progress import Advance, note
 from swag_af.filters.contract import Filter, identity_of, settings_of

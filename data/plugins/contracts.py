@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from swag_af.data.errors import ContractError
-from swag_af.data.own_code import blaming, name_fault
+from swag_af.data.plugins.own_code import blaming, name_fault
 
 ThingT = TypeVar("ThingT")
 
