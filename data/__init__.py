@@ -13,8 +13,7 @@ Reading order (each file or folder imports only those named before it):
     engines     where blocks of work are done beside this process
     stores      pools, models and runs in object stores: fetched, and sent as they are finished
     scale       where work runs: here, in processes, or as one of several runs that share a folder
-    headerless  tables without a header line that their rows tell
-    sources     JSONL, CSV, Parquet and `datasets` folders, a row at a time
+    tables      tables of anyone: their rows, and the names of their columns
     splits      groups of rows, and their division into folds, held-out rows and splits
     tokens      words of a sentence and back
     tags        universal tags, and taggers by name

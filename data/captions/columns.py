@@ -17,7 +17,7 @@ from swag_af.data.cells.values import integer, optional
 from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.cells.words import key_of
 from swag_af.data.errors import InputError
-from swag_af.data.sources import Source
+from swag_af.data.tables.sources import Source
 from swag_af.data.tokens import normalise_blanks
 from swag_af.data.video import Caption, Video
 

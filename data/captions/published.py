@@ -12,7 +12,7 @@ from typing import Any
 from swag_af.data.captions.columns import in_order, seconds, timed_video
 from swag_af.data.disk.files import read_json, read_lines
 from swag_af.data.errors import InputError
-from swag_af.data.sources import open_source
+from swag_af.data.tables.sources import open_source
 from swag_af.data.text.sentences import sentences_of
 from swag_af.data.tokens import normalise_blanks
 from swag_af.data.video import Caption, Video

@@ -15,7 +15,7 @@ from swag_af.data.captions.options import CaptionColumns
 from swag_af.data.captions.published import CAPTION_SETS, LSMDC_CLIP
 from swag_af.data.disk.files import check_is_file, json_value, read_json, read_lines
 from swag_af.data.errors import InputError, several
-from swag_af.data.sources import check_unpacked, open_source
+from swag_af.data.tables.sources import check_unpacked, open_source
 from swag_af.data.video import Video
 
 TABLES = ("jsonl", "csv", "parquet", "datasets")

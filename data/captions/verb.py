@@ -25,8 +25,8 @@ from swag_af.data.captions.splitting import PLAN, Splitting
 from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.disk.replacing import check_outputs, remove
 from swag_af.data.errors import ExhaustedError, InputError, takes_options
-from swag_af.data.sources import check_once
 from swag_af.data.syntax.splitters import load_splitter
+from swag_af.data.tables.sources import check_once
 from swag_af.data.video import Video
 from swag_af.data.work.locks import alone, clear_lock
 from swag_af.data.work.progress import note, progress

@@ -15,7 +15,7 @@ from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.cells.words import IDS, key_of
 from swag_af.data.disk.files import check_is_file, read_lines
 from swag_af.data.errors import InputError, RowError, several
-from swag_af.data.sources import Record, Records, Source, open_source
+from swag_af.data.tables.sources import Record, Records, Source, open_source
 
 LABEL_NAMES = ("label", "labels", "answer", "answerkey", "goldlabel", "gold", "target", "correct")
 """Names of the column of labels in a file of labels, as `key_of` has them."""

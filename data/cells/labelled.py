@@ -14,7 +14,7 @@ from pathlib import Path
 from swag_af.data.cells.joining import with_labels
 from swag_af.data.disk.manifests import MANIFEST, read_manifest
 from swag_af.data.errors import InputError
-from swag_af.data.sources import Records, Source, open_source, open_sources
+from swag_af.data.tables.sources import Records, Source, open_source, open_sources
 
 
 def open_labelled(

@@ -19,7 +19,7 @@ from swag_af.data.cells.values import (
 )
 from swag_af.data.cells.words import key_of
 from swag_af.data.errors import InputError, RowError, told
-from swag_af.data.sources import Record
+from swag_af.data.tables.sources import Record
 
 UNLABELLED = (None, "", "-", "-1", -1)
 """What stands for no label: an empty cell, SNLI's mark of no majority, the -1 of test files, also as `-1.0`."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from swag_af.data.cells.values import word_of
 from swag_af.data.errors import RowError
-from swag_af.data.sources import Record
+from swag_af.data.tables.sources import Record
 
 
 def word_or_nothing(record: Record, name: str) -> str:

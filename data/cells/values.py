@@ -18,7 +18,7 @@ import numpy as np
 
 from swag_af.data.disk.files import json_said, json_value
 from swag_af.data.errors import RowError
-from swag_af.data.sources import Record, Source
+from swag_af.data.tables.sources import Record, Source
 from swag_af.data.text.scripts import END_MARKS
 from swag_af.data.text.surface import final_mark
 from swag_af.data.text.wording import SENTENCE_END

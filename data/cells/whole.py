@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from swag_af.data.sources import Record, Records, Source
+from swag_af.data.tables.sources import Record, Records, Source
 
 _N_SAMPLE = 200
 _FLOAT = re.compile(r"\s*(\d+)\.0\s*")

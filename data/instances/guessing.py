@@ -60,7 +60,7 @@ from swag_af.data.instances.plan import Plan, plain_rows
 from swag_af.data.instances.repeats import counted, first_unique, makes_groups
 from swag_af.data.instances.tagged import tagged_columns
 from swag_af.data.instances.unread import doubts_of, refuse_columns_of_options, refuse_rows_of_options
-from swag_af.data.sources import Record, Records, Source
+from swag_af.data.tables.sources import Record, Records, Source
 
 N_SAMPLE = 200
 """How many rows are looked at."""

@@ -12,7 +12,7 @@ from swag_af.data.instances.layouts.layout import Layout
 from swag_af.data.instances.names import shortly
 from swag_af.data.instances.options import InstanceColumns
 from swag_af.data.instances.tagged import Persons, with_texts
-from swag_af.data.sources import Record
+from swag_af.data.tables.sources import Record
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from swag_af.data.instances.masking import masked
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.plan import Plan, in_groups_of_all
 from swag_af.data.instances.rows import MINUS_ONE, UNLABELLED, Found, Hidden, counted, found_in, labels_in, place_of
-from swag_af.data.sources import Source, check_once
+from swag_af.data.tables.sources import Source, check_once
 from swag_af.data.work.progress import Advance, progress
 
 MOST_CLASSES = 100

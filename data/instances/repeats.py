@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from swag_af.data.cells.order import word_or_nothing
 from swag_af.data.cells.words import MORE_GROUPS, key_of
-from swag_af.data.sources import Record, Source
+from swag_af.data.tables.sources import Record, Source
 
 _ID = re.compile(r".*(?:[_\-. ]id|ID|[a-z]Id)|id")
 _OF_OTHERS = re.compile(r"annotator|worker|user|author|rater|label|class|categor|type|topic|tag|answer|option|model")

@@ -37,7 +37,7 @@ from swag_af.data.errors import Faults, RowError, several, told
 from swag_af.data.instances.instances import Instance
 from swag_af.data.instances.plan import Plan, plain_rows
 from swag_af.data.instances.tagged import OBJECTS, has_names, kinds_in
-from swag_af.data.sources import Record, Source
+from swag_af.data.tables.sources import Record, Source
 
 
 class Found(NamedTuple):

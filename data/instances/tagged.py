@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from swag_af.data.errors import told
-from swag_af.data.sources import Record
+from swag_af.data.tables.sources import Record
 from swag_af.data.tokens import detokenize
 
 OBJECTS = "objects"

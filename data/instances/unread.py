@@ -19,7 +19,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.names import QUESTIONS, runs_of, shortly
 from swag_af.data.instances.plan import BEFORE_OPTIONS, Plan
 from swag_af.data.instances.repeats import may_be_group
-from swag_af.data.sources import Record, Source
+from swag_af.data.tables.sources import Record, Source
 
 _ALONE = re.compile(r"id|url|link|image|img|path|file|label|annotator|worker|score|rating|prob|logit|parse|time|date")
 """Parts of the names of columns that are no options, however many stand side by side; `id` as the end of one."""

@@ -49,7 +49,7 @@ from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.plan import Plan
 from swag_af.data.pool.options import Columns
 from swag_af.data.pool.rows import NO_FOLD
-from swag_af.data.sources import Record, Records, Source
+from swag_af.data.tables.sources import Record, Records, Source
 from swag_af.data.work.progress import note
 
 

@@ -40,8 +40,8 @@ from swag_af.data.pooling.columns import (
     records_of,
     with_bases,
 )
-from swag_af.data.sources import Source, check_once
 from swag_af.data.splits import deal
+from swag_af.data.tables.sources import Source, check_once
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.work.locks import alone
 from swag_af.data.work.progress import Advance, note, progress

@@ -25,7 +25,7 @@ from swag_af.data.findings import read_audits
 from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run, verb_manifest
-from swag_af.data.sources import read_csv
+from swag_af.data.tables.sources import read_csv
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions

@@ -22,7 +22,7 @@ from swag_af.data.instances.guessing import UnknownColumnsError
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
-from swag_af.data.sources import Record, Source, open_sources
+from swag_af.data.tables.sources import Record, Source, open_sources
 from swag_af.data.text.wording import comparable
 from swag_af.matching.items import Item, Items
 from swag_af.matching.options import AUTO, PairColumns

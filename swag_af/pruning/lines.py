@@ -7,7 +7,7 @@ from pathlib import Path
 from swag_af.data.disk.replacing import remove_leftovers_of, replacing
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
-from swag_af.data.sources import open_source, read_csv, separator_of
+from swag_af.data.tables.sources import open_source, read_csv, separator_of
 
 
 def check_target(target: Path, out: Path, names: Collection[str], *, is_ours: bool) -> None:

@@ -14,10 +14,10 @@ from shared_data import shared
 from test_reading import CHOICES, Rows, labelled, read, shown, write_table
 
 from swag_af.data.errors import InputError
-from swag_af.data.headerless import columns_without_header
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.tables.headerless import columns_without_header
 
 # ------------------------------------------------------------------------------- VCR
 

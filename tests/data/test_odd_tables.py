@@ -22,7 +22,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.options import Columns, PoolOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pooling.verb import pool
-from swag_af.data.sources import open_source
+from swag_af.data.tables.sources import open_source
 from swag_af.data.text.wording import text_key
 
 Rows = list[dict[str, Any]]

@@ -12,7 +12,7 @@ from swag_af.data.captions.options import CaptionColumns
 from swag_af.data.captions.readers import caption_rows, describe, format_of, merge_videos, read_videos
 from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.sources import open_source
+from swag_af.data.tables.sources import open_source
 from swag_af.data.video import Caption, Video
 
 

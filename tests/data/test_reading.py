@@ -28,7 +28,7 @@ from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.instances.rows import drawn_order
-from swag_af.data.sources import open_source, separator_of
+from swag_af.data.tables.sources import open_source, separator_of
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release
 

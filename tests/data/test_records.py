@@ -15,8 +15,8 @@ from swag_af.data.captions.readers import read_videos
 from swag_af.data.disk import files, replacing
 from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.sources import open_source, read_csv
 from swag_af.data.syntax.treebank import read_treebank
+from swag_af.data.tables.sources import open_source, read_csv
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pooling.verb import pool
-from swag_af.data.sources import open_source
+from swag_af.data.tables.sources import open_source
 
 
 def test_a_column_is_whole_where_every_cell_that_says_something_is(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from swag_af.data.errors import RowError, told
 from swag_af.data.instances.layouts.layout import Layout, one_each
 from swag_af.data.instances.options import InstanceColumns
-from swag_af.data.sources import Record
+from swag_af.data.tables.sources import Record
 
 _IDENTIFIER = re.compile(r"(?P<images>[^-]+-\d+)-(?P<pair>\d+)-(?P<sentence>\d+)(?:-(?P<edit>\d+))?")
 

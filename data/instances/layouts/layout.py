@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.options import InstanceColumns
-from swag_af.data.sources import Record
+from swag_af.data.tables.sources import Record
 
 Expand = Callable[[Record, str], Sequence[Record]]
 """`expand(row, place)`: the plain rows of a row whose place is called `val:7`; raises RowError if it has another

@@ -15,7 +15,7 @@ from swag_af.data.errors import RowError
 from swag_af.data.instances.layouts.layout import Layout, one_each
 from swag_af.data.instances.names import CONTEXTS, OPTIONS, PASSAGES, QUESTIONS, lists_by_key, shortly, within
 from swag_af.data.instances.options import InstanceColumns
-from swag_af.data.sources import Record
+from swag_af.data.tables.sources import Record
 
 _MARKED = re.compile(r"\s*premise: (.*?)\s*(?:\[SEP\])?\s*hypothesis: (.*)", re.DOTALL)
 

@@ -11,7 +11,7 @@ from swag_af.data.cells.values import as_list
 from swag_af.data.errors import RowError, told
 from swag_af.data.instances.layouts.layout import Layout
 from swag_af.data.instances.options import InstanceColumns
-from swag_af.data.sources import Record
+from swag_af.data.tables.sources import Record
 
 
 def _questions(record: Record, place: str) -> list[Record]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from swag_af.data.cells.values import split_context
 from swag_af.data.instances.layouts.layout import Expand, Layout, one_each
 from swag_af.data.instances.options import InstanceColumns
-from swag_af.data.sources import Record
+from swag_af.data.tables.sources import Record
 
 
 def _parted(both: str, context: str, start: str) -> Expand:

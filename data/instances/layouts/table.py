@@ -10,7 +10,7 @@ from swag_af.data.instances.layouts.passages import BOOLQ_CONTRAST, RACE
 from swag_af.data.instances.layouts.sentences import HELLASWAG, SWAG
 from swag_af.data.instances.layouts.staged import VCR, VCR_CS
 from swag_af.data.instances.options import LayoutName
-from swag_af.data.sources import Record, Source
+from swag_af.data.tables.sources import Record, Source
 
 LAYOUTS: dict[str, Layout] = {
     one.name: one for one in (SWAG, HELLASWAG, NLVR2, VCR, VCR_CS, RACE, BOOLQ_CONTRAST, MARKED_PAIRS, LM_EVAL)

@@ -17,7 +17,7 @@ from typing import Any
 from swag_af.data.cells.values import optional
 from swag_af.data.disk.files import parse_json, read_json, read_lines
 from swag_af.data.errors import InputError
-from swag_af.data.sources import Record, Records, Source, read_csv, rows_by_columns, separator_of
+from swag_af.data.tables.sources import Record, Records, Source, read_csv, rows_by_columns, separator_of
 
 PREDICTED = ("prediction", "predictions", "pred", "predicted", "predicted_label", "prediction_label", "model_answer")
 """Names of a column that can only hold what was predicted."""

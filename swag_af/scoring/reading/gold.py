@@ -6,7 +6,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.instances.options import AUTO
-from swag_af.data.sources import Source
+from swag_af.data.tables.sources import Source
 from swag_af.scoring.options import PredictionOptions
 from swag_af.scoring.reading.answers import Cells
 from swag_af.scoring.reading.forms import ANSWERS

@@ -22,8 +22,8 @@ from swag_af.data.errors import Faults, InputError, RowError, several, told
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.own import kind_of
 from swag_af.data.run import open_run
-from swag_af.data.sources import Record, Source, open_source
 from swag_af.data.splits import renumbered
+from swag_af.data.tables.sources import Record, Source, open_source
 from swag_af.judging.verdicts import read_verdicts
 from swag_af.scoring.chance import Chance, chance_of
 from swag_af.scoring.options import PredictionOptions

@@ -22,7 +22,7 @@ from swag_af.data.cells.whole import with_whole_numbers
 from swag_af.data.errors import InputError, RowError
 from swag_af.data.instances.layouts.logs import requests_of
 from swag_af.data.instances.options import AUTO
-from swag_af.data.sources import Record, Source, open_source
+from swag_af.data.tables.sources import Record, Source, open_source
 from swag_af.scoring.options import Metric, PredictionOptions
 from swag_af.scoring.reading.answers import UNKNOWN, Cells, checked_scores, number_in
 from swag_af.scoring.reading.forms import ANSWERS, PREDICTED, Table, says_predicted, without_columns

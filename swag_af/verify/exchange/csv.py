@@ -19,8 +19,8 @@ from typing import Any
 
 from swag_af.data.disk.files import parse_json, write_text
 from swag_af.data.errors import InputError, told
-from swag_af.data.sources import read_csv as csv_rows
-from swag_af.data.sources import separator_of
+from swag_af.data.tables.sources import read_csv as csv_rows
+from swag_af.data.tables.sources import separator_of
 from swag_af.verify.exchange.tasks import SEVERAL, Reply, Task
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

@@ -22,7 +22,7 @@ from swag_af.data.disk.records import Name, PathText, parse_record
 from swag_af.data.disk.replacing import check_there
 from swag_af.data.errors import InputError, in_one_line, told
 from swag_af.data.extras import install
-from swag_af.data.headerless import columns_without_header
+from swag_af.data.tables.headerless import columns_without_header
 
 Record = Mapping[str, Any]
 Records = Iterator[tuple[str, Record]]
