@@ -14,8 +14,8 @@ from typing import Any
 from swag_af.auditing.summary import comparisons, took_part
 from swag_af.cli.demo import demo
 from swag_af.cli.options import DemoOptions
-from swag_af.data.findings import read_audits
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.findings import read_audits
+from swag_af.data.runs.run import Run, open_run
 from swag_af.reporting.plot import curves, ends
 
 

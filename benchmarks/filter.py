@@ -41,7 +41,7 @@ from swag_af.af.options import AFOptions
 from swag_af.data.context import Context
 from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Iteration, Run
+from swag_af.data.runs.run import Iteration, Run
 from swag_af.data.tags import load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 from swag_af.data.work.watching import every

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from swag_af.af.measures import accuracy
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.splits import deal
 from swag_af.filters import neural
 from swag_af.filters.contract import score_in_parts

@@ -12,7 +12,7 @@ import numpy as np
 from swag_af.data.numbers.interval import interval
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 
 MARGINS = (0.0, 0.25, 0.5, 1.0, 2.0)
 """Nats a token; endings likelier by as much or more are kept out."""

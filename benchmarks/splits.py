@@ -46,7 +46,7 @@ from swag_af.auditing.audit import audit_columns
 from swag_af.data.disk.files import read_jsonl, write_jsonl
 from swag_af.data.numbers.interval import interval, paired_difference, t_quantile
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.data.splits import deal
 from swag_af.data.work.progress import progress
 from swag_af.filters.registry import make_filter, parse_schedule

@@ -24,7 +24,7 @@ from kept import Kept
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.numbers.interval import interval, paired_difference
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.work.progress import progress
 from swag_af.filters.registry import make_filter
 

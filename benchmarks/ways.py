@@ -25,7 +25,7 @@ from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.rows import drawn_order
 from swag_af.data.numbers.interval import interval, paired_difference
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.data.splits import named_groups
 from swag_af.matching.items import Item, Items
 from swag_af.matching.options import MatchingOptions

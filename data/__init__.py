@@ -27,10 +27,9 @@ Reading order (each file or folder imports only those named before it):
     sample      the bundled captions: seeded, synthetic, with gold trees and tags
     captions    captions to contexts; every drop with its reason
     pool        contexts with their candidates, as memory-mapped tables
-    run         a run: start, replacements, log
+    runs        a run: its start, replacements and log, and what audits found
     instances   labelled instances of any dataset: questions with options, texts with classes
     pooling     your own texts to a pool: what their columns mean, and the verbs `pool` and `tag`
-    findings    what audits found, stored with the run
 
 Importing this package loads nothing else.
 """

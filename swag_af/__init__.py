@@ -87,14 +87,14 @@ if TYPE_CHECKING:
     from swag_af.data.context import Context
     from swag_af.data.engines.options import EngineOptions, Workers
     from swag_af.data.errors import SwagAfError
-    from swag_af.data.findings import Finding
     from swag_af.data.instances.instances import Instance, Instances
     from swag_af.data.instances.options import InstanceColumns, ReadingOptions
     from swag_af.data.instances.reading import read_instances
     from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
     from swag_af.data.pool.pool import CandidatePool
     from swag_af.data.pooling.verb import pool, tag
-    from swag_af.data.run import Run, open_run
+    from swag_af.data.runs.findings import Finding
+    from swag_af.data.runs.run import Run, open_run
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.describing.options import DescribeOptions
@@ -158,7 +158,7 @@ _MODULE_OF = {
     "Instance": "swag_af.data.instances.instances",
     "Instances": "swag_af.data.instances.instances",
     "InstanceColumns": "swag_af.data.instances.options",
-    "Finding": "swag_af.data.findings",
+    "Finding": "swag_af.data.runs.findings",
     "GenerateOptions": "swag_af.lm.options",
     "GuardOptions": "swag_af.guarding.options",
     "LMOptions": "swag_af.lm.options",
@@ -173,7 +173,7 @@ _MODULE_OF = {
     "RefineOptions": "swag_af.refining.options",
     "ReleaseOptions": "swag_af.releasing.options",
     "ReportOptions": "swag_af.reporting.options",
-    "Run": "swag_af.data.run",
+    "Run": "swag_af.data.runs.run",
     "ScoreOptions": "swag_af.scoring.options",
     "SwagAfError": "swag_af.data.errors",
     "SweepOptions": "swag_af.matching.options",
@@ -207,7 +207,7 @@ _MODULE_OF = {
     "check_relevance": "swag_af.matching.checking",
     "check_similarity": "swag_af.matching.checking",
     "sweep": "swag_af.matching.sweep",
-    "open_run": "swag_af.data.run",
+    "open_run": "swag_af.data.runs.run",
     "pool": "swag_af.data.pooling.verb",
     "refine": "swag_af.refining.verb",
     "release": "swag_af.releasing.verb",

@@ -29,7 +29,7 @@ from swag_af.filters import registry
 from swag_af.lm.options import LMOptions, TrainLMOptions
 
 if TYPE_CHECKING:
-    from swag_af.data.run import Run
+    from swag_af.data.runs.run import Run
     from swag_af.lm.lstm.network import BidirectionalLM
 
 

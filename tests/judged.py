@@ -10,7 +10,7 @@ from conftest import HashFilter, make_pool
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.judging.verdicts import RATINGS, Item, Verdict, make_items, write_verdicts
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.options import ReleaseOptions

@@ -17,7 +17,7 @@ from swag_af.data.context import Context
 from swag_af.data.disk.records import Matching
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import Run, begin_run
+from swag_af.data.runs.run import Run, begin_run
 
 N, K, A = 90, 25, 5
 MANY = 900

@@ -26,12 +26,12 @@ from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.disk.files import write_array, write_json, write_jsonl
-from swag_af.data.findings import Finding, keep
 from swag_af.data.pool.drafts import ShardDraft
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pooling.verb import pool
-from swag_af.data.run import open_run
+from swag_af.data.runs.findings import Finding, keep
+from swag_af.data.runs.run import open_run
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard

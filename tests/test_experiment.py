@@ -62,9 +62,9 @@ from swag_af.cli.parsing import parse
 from swag_af.data.disk.files import read_json
 from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import InputError
-from swag_af.data.findings import read_audits
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.runs.findings import read_audits
+from swag_af.data.runs.run import open_run
 from swag_af.filters.estimators import NgramFilter
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter
 

@@ -40,7 +40,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pooling.verb import pool, tag
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.sample import grammar
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.describing.options import DescribeOptions

@@ -18,7 +18,7 @@ from swag_af.data.context import Context
 from swag_af.data.disk.files import read_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.filters import make_filter
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, PosLSTM
 from swag_af.filters.neural import cross_entropy

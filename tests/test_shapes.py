@@ -10,9 +10,9 @@ from jaxtyping import Float, TypeCheckError
 from shapes import SHAPES, Array, checked
 
 from swag_af.auditing.crossval import rank_shares
-from swag_af.data import run as module_loaded_before_the_checks
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
+from swag_af.data.runs import run as module_loaded_before_the_checks
 from swag_af.data.splits import deal
 
 

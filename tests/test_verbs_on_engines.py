@@ -40,13 +40,13 @@ from swag_af.data.engines import on_ray, on_slurm
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import FleetCrew
 from swag_af.data.errors import InputError
-from swag_af.data.findings import AUDITS
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.pool.folder import SHARDS
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pooling.verb import tag
+from swag_af.data.runs.findings import AUDITS
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.work.locks import alone
 from swag_af.lm.features import features

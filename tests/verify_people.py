@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from swag_af.af.options import AFOptions
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, begin_run, open_run
+from swag_af.data.runs.run import Run, begin_run, open_run
 from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.desk import Answer, Desk, Screening
 from swag_af.verify.items import lay_out, rules_of

@@ -33,9 +33,9 @@ from experimenting.steps import (
 from swag_af.data.disk.files import read_json, write_text
 from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import InputError
-from swag_af.data.findings import over_seeds, read_audits
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.findings import over_seeds, read_audits
+from swag_af.data.runs.run import Run, open_run
 from swag_af.filters.registry import parse_schedule
 
 RECORD = "record"

@@ -13,7 +13,7 @@ from swag_af.data.disk.files import read_json
 from swag_af.data.disk.manifests import MANIFEST, check_manifest, sha256_file
 from swag_af.data.instances.rows import Found, drawn_order
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.splits import join_pairs
 
 KINDS = ("pool", "run")

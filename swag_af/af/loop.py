@@ -25,7 +25,7 @@ from swag_af.data.errors import InputError, as_path, check_kind
 from swag_af.data.plugins.own_code import is_own
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import BEGUN, Run, begin_run
+from swag_af.data.runs.run import BEGUN, Run, begin_run
 from swag_af.data.splits import check_split
 from swag_af.data.work.progress import progress
 from swag_af.filters.contract import Filter, answerers_of, check_is_filter, settings_of

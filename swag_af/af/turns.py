@@ -17,7 +17,7 @@ from swag_af.af.options import AFOptions
 from swag_af.af.replacement import Draws, Policy, Replacements, replace
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import Iteration, Timing
+from swag_af.data.runs.run import Iteration, Timing
 from swag_af.filters.contract import Filter, has_learned, record_of_fit, score_in_parts, with_ties
 
 GAPS = (0.525, 0.575)

@@ -27,7 +27,7 @@ from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.pool.assignments import apply_changes
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.scale import standing_workers
 from swag_af.filters.contract import (
     Filter,

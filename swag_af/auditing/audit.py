@@ -28,13 +28,13 @@ from swag_af.auditing.options import AuditOptions
 from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError, takes_options, told
-from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_audits
 from swag_af.data.numbers.interval import rounded_mean
 from swag_af.data.plugins.own_code import said_of
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run, verb_manifest
+from swag_af.data.runs.findings import AUDITS, Audits, Finding, keep, key_of, read_audits
+from swag_af.data.runs.run import Run, open_run, verb_manifest
 from swag_af.data.scale import run_blocks
 from swag_af.data.splits import deal
 from swag_af.data.work.locks import clear_lock

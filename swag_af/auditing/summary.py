@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import several
-from swag_af.data.findings import GONE_BELOW, Finding, over_seeds, read_unseen
 from swag_af.data.numbers.interval import Difference, paired_difference
 from swag_af.data.pool.sharing import repeated_line
-from swag_af.data.run import Run
+from swag_af.data.runs.findings import GONE_BELOW, Finding, over_seeds, read_unseen
+from swag_af.data.runs.run import Run
 from swag_af.filters.registry import is_pretrained, label_of
 
 Rows = list[tuple[str, ...]]

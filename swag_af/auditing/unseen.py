@@ -16,9 +16,9 @@ import numpy as np
 
 from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.errors import InputError, several
-from swag_af.data.findings import GONE_BELOW, UnseenCheck, write_unseen
 from swag_af.data.numbers.interval import effective_groups, interval, wilson
-from swag_af.data.run import Run
+from swag_af.data.runs.findings import GONE_BELOW, UnseenCheck, write_unseen
+from swag_af.data.runs.run import Run
 from swag_af.data.work.progress import note, progress
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import make_filter

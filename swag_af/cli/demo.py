@@ -104,7 +104,7 @@ def _release_options(folder: Path, seed: int) -> ReleaseOptions:
 
 def _summary(folder: Path, seconds: float, seed: int) -> str:
     from swag_af.data.captions.context_set import read_contexts_manifest
-    from swag_af.data.run import open_run
+    from swag_af.data.runs.run import open_run
     from swag_af.releasing.dataset import assemble
 
     run = open_run(folder / "run")

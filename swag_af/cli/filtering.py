@@ -12,7 +12,7 @@ from swag_af.data.engines.options import Workers
 from swag_af.data.errors import several, takes_options
 from swag_af.data.plugins.own_code import said_of
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.work.progress import Advance, note, progress
 from swag_af.filters.contract import ADVICE, Filter
 from swag_af.filters.prepare import check_devices, place, prepare

@@ -21,10 +21,10 @@ from swag_af.data.disk.replacing import check_there
 from swag_af.data.disk.urls import command
 from swag_af.data.errors import FormatError, InputError, SwagAfError, several
 from swag_af.data.extras import needing
-from swag_af.data.findings import read_audits
 from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run, verb_manifest
+from swag_af.data.runs.findings import read_audits
+from swag_af.data.runs.run import Run, open_run, verb_manifest
 from swag_af.data.tables.sources import read_csv
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts

@@ -16,7 +16,7 @@ from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError, several
 from swag_af.data.plugins.own_code import said_of
 from swag_af.data.pool.folder import FILTER_TABLES
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.data.splits import renumbered
 from swag_af.data.work.progress import note, progress
 from swag_af.diagnosing.agreement import Agreement, agreements

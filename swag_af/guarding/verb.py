@@ -20,7 +20,7 @@ from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_po
 from swag_af.data.pool.guarded import BEFORE, NO_LONGER, ROWS_DROPPED, guard_counts, no_longer_kept_out
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.recount import recounted
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.work.locks import alone
 from swag_af.data.work.progress import note
 from swag_af.guarding.checking import checked

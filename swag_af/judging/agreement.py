@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.numbers.percent import from_to, in_percent
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.consensus import RANKS, Labels, Method, judge_by, labels_of, screened, worker_skills
 from swag_af.judging.reliability import Figure, agreement_with_others, figures_of
 from swag_af.judging.verdicts import N_ENDINGS, RATINGS, Verdict, is_example

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.errors import InputError, several
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.consensus import counted_of, judge_by
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.rules import most_distractors

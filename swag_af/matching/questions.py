@@ -23,7 +23,7 @@ from swag_af.data.numbers.interval import interval
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.pooling.columns import MATCH_FOLD
-from swag_af.data.run import begin_run, open_run
+from swag_af.data.runs.run import begin_run, open_run
 from swag_af.data.text.surface import SurfaceFinding, SurfaceWarning
 from swag_af.matching.buckets import pronoun_class
 from swag_af.matching.items import Items

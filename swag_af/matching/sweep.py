@@ -28,7 +28,7 @@ from swag_af.data.errors import InputError, several, takes_options
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.numbers.interval import CROSS_VALIDATED, interval
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.data.splits import numbered, renumbered
 from swag_af.data.work.progress import progress
 from swag_af.judging.options import JudgingOptions

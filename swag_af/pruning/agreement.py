@@ -22,7 +22,7 @@ from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import names_of
 from swag_af.data.numbers.interval import DIGITS, difference_of_means, rounded_mean
 from swag_af.data.numbers.percent import in_percent, in_points
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.tables.sources import open_sources
 from swag_af.judging.verdicts import read_verdicts
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.errors import several
-from swag_af.data.findings import read_audits
 from swag_af.data.numbers.percent import in_percent
 from swag_af.data.pool.guarded import ROWS_DROPPED, guard_counts, guard_rows
 from swag_af.data.pool.sharing import repeated_line
-from swag_af.data.run import Run, verb_manifest
+from swag_af.data.runs.findings import read_audits
+from swag_af.data.runs.run import Run, verb_manifest
 from swag_af.data.text.lengths import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
 from swag_af.releasing.card_matching import columns, introduction, matching_section, rationales_section, splits_of

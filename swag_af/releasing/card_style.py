@@ -17,8 +17,8 @@ from swag_af.auditing.summary import (
 )
 from swag_af.auditing.verdict import FEW
 from swag_af.data.errors import several
-from swag_af.data.findings import Finding
-from swag_af.data.run import Run
+from swag_af.data.runs.findings import Finding
+from swag_af.data.runs.run import Run
 from swag_af.filters.registry import is_pretrained
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.linked import HELD_OUT

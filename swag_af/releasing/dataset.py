@@ -9,7 +9,7 @@ import numpy as np
 from swag_af.data.captions.context_set import NearJoined, join_near_duplicates
 from swag_af.data.display.brief import brief
 from swag_af.data.errors import ExhaustedError, InputError, several
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.splits import fill_shares, renumbered
 from swag_af.data.text.linked import Links, links_of, unlinked
 from swag_af.judging.options import JudgingOptions

@@ -13,7 +13,7 @@ import numpy as np
 
 from swag_af.data.context import Context, display, readable
 from swag_af.data.pooling.columns import MATCH_FOLD
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.data.tokens import one_after_another
 from swag_af.judging.rules import Example

@@ -10,7 +10,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.instances.layouts.staged import rationale_id
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.releasing.questions import Question, drawn_examples, make_questions
 from swag_af.releasing.style import Style
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.errors import SwagAfError
-from swag_af.data.findings import Finding, record_of
-from swag_af.data.run import Run
+from swag_af.data.runs.findings import Finding, record_of
+from swag_af.data.runs.run import Run
 from swag_af.data.work.progress import Advance
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, parse_names

@@ -23,7 +23,7 @@ from swag_af.data.disk.manifests import (
 from swag_af.data.disk.replacing import check_output, replacing
 from swag_af.data.errors import InputError, takes_options
 from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.splits import renumbered
 from swag_af.data.work.locks import alone
 from swag_af.data.work.progress import Advance, progress

@@ -13,7 +13,7 @@ import numpy as np
 from swag_af.data.context import phrase
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.reporting.charts import Frame, Series, figure, percent, percent_ticks, plain_ticks, steps
 from swag_af.reporting.page import render
 from swag_af.reporting.subject import AFTER, BEFORE, GOLD, Subject

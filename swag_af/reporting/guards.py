@@ -4,7 +4,7 @@ import numpy as np
 
 from swag_af.data.disk.manifests import MANIFEST, read_manifest
 from swag_af.data.pool.guarded import GuardCounts, counts_before, guard_counts, guard_rows
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.reporting.page import render
 
 UNJUDGED = (

@@ -17,8 +17,8 @@ from swag_af.auditing.summary import (
 )
 from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
-from swag_af.data.findings import Finding
-from swag_af.data.run import Iteration, Run
+from swag_af.data.runs.findings import Finding
+from swag_af.data.runs.run import Iteration, Run
 from swag_af.reporting.charts import (
     POINTS,
     Frame,

@@ -15,8 +15,8 @@ import numpy as np
 
 from swag_af.data.disk.replacing import replacing
 from swag_af.data.errors import several
-from swag_af.data.findings import Audits, Finding, over_seeds, read_audits
-from swag_af.data.run import Run
+from swag_af.data.runs.findings import Audits, Finding, over_seeds, read_audits
+from swag_af.data.runs.run import Run
 from swag_af.data.work.progress import note
 from swag_af.filters.registry import label_of
 

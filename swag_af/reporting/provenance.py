@@ -11,7 +11,7 @@ import numpy as np
 from swag_af.af.options import FilterOptions
 from swag_af.data.disk.manifests import sha256_json, version_of
 from swag_af.data.disk.urls import command, option_words
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.work.progress import duration
 from swag_af.reporting.page import render
 from swag_af.reporting.subject import Subject

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from swag_af.data.disk.manifests import MANIFEST, read_manifest
-from swag_af.data.findings import Finding, read_audits
-from swag_af.data.run import Run
+from swag_af.data.runs.findings import Finding, read_audits
+from swag_af.data.runs.run import Run
 from swag_af.filters.registry import label_of
 from swag_af.reporting.plot import audit_points, colours, curves
 

@@ -20,9 +20,9 @@ from swag_af.auditing.summary import (
 from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
 from swag_af.auditing.verdict import diagnostic_rows, further, strongest, verdict
 from swag_af.data.errors import several, told
-from swag_af.data.findings import Finding, read_audits
 from swag_af.data.numbers.percent import in_percent
-from swag_af.data.run import Run
+from swag_af.data.runs.findings import Finding, read_audits
+from swag_af.data.runs.run import Run
 from swag_af.data.work.progress import duration
 from swag_af.reporting.plot import ends, turns
 

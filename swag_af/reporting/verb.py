@@ -14,7 +14,7 @@ from swag_af.data.disk.files import write_text
 from swag_af.data.disk.replacing import check_apart, check_output
 from swag_af.data.errors import check_kind, takes_options
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.reporting.charts import percent
 from swag_af.reporting.endings import distributions, questions
 from swag_af.reporting.guards import guards

@@ -14,7 +14,7 @@ import numpy as np
 from swag_af.data.context import phrase
 from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.agreement import (
     INTERVALS,
     PAPER,

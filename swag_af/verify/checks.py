@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import Connection, insert, select, union, update
 
 from swag_af.data.errors import InputError, several
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.judging.verdicts import Item, Rating, make_items
 from swag_af.verify.linked import rows_told_to

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Row, delete, exists, func, insert, literal, o
 from swag_af.data.errors import InputError
 from swag_af.data.pool.guarded import n_marked
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.verdicts import Item, Judgement, Verdict, is_example, judge, make_items, refill
 from swag_af.verify.linked import N_AT_ONCE, keep_links, rows_told_to
 from swag_af.verify.options import ServeOptions

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.data.context import Context, display, readable
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.verify.qualification import QualificationQuestion
 

@@ -1,7 +1,7 @@
 """What is said before anybody is asked: whether verdicts on a run can make questions, and what people will not see."""
 
 from swag_af.data.errors import InputError, several
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.rules import N_DISTRACTORS, most_distractors
 from swag_af.judging.verdicts import N_ENDINGS, TOO_FEW
 

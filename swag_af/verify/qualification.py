@@ -21,7 +21,7 @@ from swag_af.data.disk.files import read_jsonl
 from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import InputError
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.secrets import secret_rng
 from swag_af.data.text.linked import links_of, unlinked
 from swag_af.data.text.wording import comparable, words

@@ -24,7 +24,7 @@ from swag_af.data.disk.replacing import HOST
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.filters import neural
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter
 from swag_af.filters.neural import newest

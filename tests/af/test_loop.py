@@ -16,7 +16,7 @@ from swag_af.cli.filtering import run_filter
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.filters import contract, make_filter
 from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions

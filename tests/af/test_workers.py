@@ -34,7 +34,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.filters import contract, make_filter
 from swag_af.filters.members import MLPFilter
 from swag_af.filters.threads import bits_of, deciding_threads

@@ -25,12 +25,12 @@ from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, FormatError, InputError
-from swag_af.data.findings import AUDITS, keep, over_seeds, read_audits
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.findings import AUDITS, keep, over_seeds, read_audits
+from swag_af.data.runs.run import Run, open_run
 from swag_af.data.splits import deal
 from swag_af.filters import registry
 from swag_af.filters.registry import DEFAULT_AUDIT

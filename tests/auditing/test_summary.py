@@ -23,10 +23,10 @@ from swag_af.auditing.summary import (
     not_asked,
 )
 from swag_af.data.context import Context
-from swag_af.data.findings import Finding, over_seeds
 from swag_af.data.numbers.interval import paired_difference
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.runs.findings import Finding, over_seeds
+from swag_af.data.runs.run import Run
 from swag_af.filters.registry import label_of
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release

@@ -46,7 +46,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.work.progress import note
 from swag_af.describing.options import DescribeOptions

@@ -13,9 +13,9 @@ from swag_af.auditing.summary import unseen_lines
 from swag_af.auditing.unseen import UnseenRule, has_ended
 from swag_af.cli.filtering import run_filter
 from swag_af.data.errors import InputError
-from swag_af.data.findings import UnseenCheck, read_unseen
 from swag_af.data.pool.view import View
-from swag_af.data.run import open_run
+from swag_af.data.runs.findings import UnseenCheck, read_unseen
+from swag_af.data.runs.run import open_run
 from swag_af.filters import registry
 from swag_af.reporting.text import run_lines
 

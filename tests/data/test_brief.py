@@ -10,7 +10,7 @@ from swag_af import Context
 from swag_af.data.display.brief import brief
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 
 
 @brief

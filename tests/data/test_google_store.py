@@ -15,7 +15,7 @@ from stores import BUCKET, content, move_to
 
 from swag_af.cli.main import main
 from swag_af.data.disk import urls
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.stores import opened
 
 

@@ -17,7 +17,7 @@ from swag_af.data.errors import ContractError, ExhaustedError, FormatError, Inpu
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.filters.registry import parse_schedule
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)

@@ -38,7 +38,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.extras import install
 from swag_af.data.pool.folder import shard_hashes, shard_path
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.stores import opened
 from swag_af.data.stores.mirror import SMALL as SMALL_BYTES
 from swag_af.data.stores.mirror import Mirror

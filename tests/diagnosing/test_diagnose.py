@@ -28,7 +28,7 @@ from swag_af.data.disk.records import Matching
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import Run, begin_run
+from swag_af.data.runs.run import Run, begin_run
 from swag_af.diagnosing import fits as fits_module
 from swag_af.diagnosing.diagnosis import subject_of
 from swag_af.diagnosing.figures import Figure

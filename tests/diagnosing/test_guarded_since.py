@@ -10,7 +10,7 @@ from swag_af.af.options import AFOptions
 from swag_af.cli.diagnosing import diagnose
 from swag_af.data.disk.manifests import begin_folder
 from swag_af.data.errors import InputError
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.diagnosing.diagnosis import subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.guarding.options import GuardOptions

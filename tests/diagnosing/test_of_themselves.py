@@ -11,7 +11,7 @@ from planted import K, LevelFilter, N, planted_run
 from swag_af.cli.diagnosing import diagnose, diagnosed_lines
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.diagnosing import fits as fits_module
 from swag_af.diagnosing.diagnosis import subject_of
 from swag_af.diagnosing.options import DiagnoseOptions

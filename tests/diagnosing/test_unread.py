@@ -21,7 +21,7 @@ from swag_af.af.replacement import Policy
 from swag_af.cli.diagnosing import diagnose
 from swag_af.data.disk.files import write_json
 from swag_af.data.errors import InputError
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.diagnosing import diagnosis as diagnosis_module
 from swag_af.diagnosing.agreement import agreements
 from swag_af.diagnosing.diagnosis import subject_of

@@ -25,11 +25,11 @@ from swag_af.auditing.audit import audit_pool
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.errors import InputError
-from swag_af.data.findings import Finding
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
-from swag_af.data.run import Run
+from swag_af.data.runs.findings import Finding
+from swag_af.data.runs.run import Run
 from swag_af.endpoints.contract import Abilities, Answer
 from swag_af.filters.checking import check_filter
 from swag_af.filters.contract import score_questions

@@ -33,9 +33,9 @@ from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install
-from swag_af.data.findings import read_audits
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.runs.findings import read_audits
+from swag_af.data.runs.run import open_run
 from swag_af.filters import (
     EncoderFilter,
     SklearnFilter,

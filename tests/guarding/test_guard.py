@@ -24,7 +24,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.recount import recounted
 from swag_af.data.pool.view import View
 from swag_af.data.pooling.verb import tag
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.guarding import scoring
 from swag_af.guarding.checking import check_guard

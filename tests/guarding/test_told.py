@@ -15,7 +15,7 @@ from swag_af.cli.guarding import guarded_lines
 from swag_af.data.context import Context
 from swag_af.data.pool.guarded import guard_counts, marks
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard
 from swag_af.judging.verdicts import make_items

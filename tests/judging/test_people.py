@@ -12,7 +12,7 @@ from swag_af.cli.verbs import release as verb
 from swag_af.data.captions.context_set import NearJoined
 from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import InputError
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.consensus import METHODS
 from swag_af.judging.people import opinions_of
 from swag_af.judging.rules import LEFT_OUT

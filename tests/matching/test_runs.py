@@ -18,7 +18,7 @@ from swag_af.data.disk.files import read_json, write_json, write_jsonl
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, begin_run, open_run, verb_manifest
+from swag_af.data.runs.run import Run, begin_run, open_run, verb_manifest
 from swag_af.judging.rules import Example
 from swag_af.matching.items import NEAR_DUPLICATES, items_of
 from swag_af.matching.options import MatchingOptions, MatchOptions

@@ -13,7 +13,7 @@ from swag_af.cli.main import main
 from swag_af.cli.matching import sweep_lines
 from swag_af.data.disk.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.judging.verdicts import Item, Verdict, make_items, write_verdicts
 from swag_af.matching.options import MatchingOptions, MatchOptions, SweepOptions
 from swag_af.matching.points import Accuracy, Point

@@ -20,7 +20,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.options import Columns, PoolOptions
 from swag_af.data.pooling.verb import pool
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts

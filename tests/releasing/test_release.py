@@ -25,7 +25,7 @@ from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.judging.rules import Example
 from swag_af.releasing.dataset import Dataset, shortfalls
 from swag_af.releasing.options import ReleaseOptions

@@ -15,10 +15,10 @@ from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
 from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import InputError
-from swag_af.data.findings import Finding
 from swag_af.data.numbers.interval import CROSS_VALIDATED
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.findings import Finding
+from swag_af.data.runs.run import Run, open_run
 from swag_af.filters import registry
 from swag_af.filters.registry import DEFAULT_AUDIT
 from swag_af.releasing.card_style import NOBODY, style_in_short, style_lines

@@ -5,8 +5,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from swag_af.data.findings import Audits, Finding
-from swag_af.data.run import Iteration, Run
+from swag_af.data.runs.findings import Audits, Finding
+from swag_af.data.runs.run import Iteration, Run
 from swag_af.filters.registry import label_of
 from swag_af.reporting.plot import _draw, curves, ends, first_iterations, plot_run, smooth
 

@@ -24,7 +24,7 @@ from swag_af.data.disk.files import read_log
 from swag_af.data.errors import InputError
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.reporting.charts import Frame, escape, ticks
 from swag_af.reporting.endings import N_OPEN, _edges
 from swag_af.reporting.markdown import markdown_table
@@ -347,7 +347,7 @@ def legend_of_ranks(run: Run, folder: Path) -> list[str]:
 
 def test_audits_are_read_once_for_a_page(audited: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    monkeypatch.setattr("swag_af.data.findings.read_log", lambda path: read.append(path) or read_log(path))
+    monkeypatch.setattr("swag_af.data.runs.findings.read_log", lambda path: read.append(path) or read_log(path))
     write_report(audited, tmp_path / "page.html")
     assert len(read) == 1
 

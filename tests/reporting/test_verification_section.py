@@ -17,7 +17,7 @@ from swag_af.cli.parsing import parse
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
 from swag_af.judging.consensus import screened
 from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, write_verdicts

@@ -9,7 +9,7 @@ import pytest
 from verify_people import judge_next, make_desk
 
 from swag_af.cli.main import main
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.verify.store import open_store
 from swag_af.verify.web.server import checkpoints
 

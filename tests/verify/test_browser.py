@@ -16,7 +16,7 @@ from verify_people import TOKEN, make_run, small_pool
 from swag_af.cli.main import main
 from swag_af.data.disk.files import write_json
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.judging.verdicts import read_verdicts, with_ordered_columns
 from swag_af.verify.desk import Desk
 from swag_af.verify.items import Rules

@@ -16,7 +16,7 @@ from verify_people import Browser, Clock, judge_next, make_client, make_desk, ma
 
 from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.work.locks import alone
 from swag_af.verify.checks import N_NONSENSE, Attention, check_of, draw_checks, keep_checks, passes
 from swag_af.verify.desk import Answer, Desk, Screening

@@ -16,7 +16,7 @@ import pytest
 from test_load import free_port, wait_for
 from verify_people import TOKEN, Browser, make_run, small_pool
 
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.web import connections
 from swag_af.verify.web.connections import Seldom

@@ -14,7 +14,7 @@ from verify_people import TOKEN, Browser, Clock, judge_next, make_client, make_d
 
 from swag_af.cli.main import main
 from swag_af.data.disk.files import write_text
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.verify.checks import Attention
 from swag_af.verify.consent import AcceptedText, has_accepted
 from swag_af.verify.options import ServeOptions

@@ -12,7 +12,7 @@ from verify_people import N_ROWS, Clock, judge_next, make_desk, make_run, said, 
 from swag_af.cli.main import main
 from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.verdicts import make_items, read_verdicts, with_ordered_columns, write_verdicts
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import n_wanted

@@ -35,7 +35,7 @@ from swag_af.data.context import readable
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run, begin_run, open_run
+from swag_af.data.runs.run import Run, begin_run, open_run
 from swag_af.data.tables.sources import separator_of
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard

@@ -14,7 +14,7 @@ from swag_af.cli.main import main
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.verdicts import Verdict, write_verdicts
 from swag_af.verify.checks import Attention, keep_checks
 from swag_af.verify.desk import Desk

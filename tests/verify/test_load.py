@@ -22,7 +22,7 @@ from verify_people import N_ROWS, TOKEN, judge_next, make_desk, make_run, small_
 
 from swag_af.cli.main import main
 from swag_af.data.disk.files import read_json
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.overview import overview

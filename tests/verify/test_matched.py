@@ -14,7 +14,7 @@ from verify_people import TOKEN, Browser, make_client, make_desk
 from swag_af.cli.main import main
 from swag_af.data.disk.files import read_json, write_jsonl
 from swag_af.data.disk.manifests import read_manifest
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.judging.verdicts import MEANINGS_OF_ANSWERS, read_verdicts
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release

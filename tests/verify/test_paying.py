@@ -13,7 +13,7 @@ from test_web import admin_of
 from verify_people import TOKEN, Browser, Clock, judge_next, make_client, make_desk, said
 
 from swag_af.data.errors import InputError
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import lay_out
 from swag_af.verify.options import ServeOptions

@@ -14,7 +14,7 @@ from verify_people import Browser, make_client, make_desk, make_run
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.web.media import Media, open_media
 from swag_af.verify.web.security import ANNOTATOR, Signer

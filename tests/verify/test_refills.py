@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 from verify_people import Browser, Clock, judge_next, make_client, make_desk, said
 
 from swag_af.data.errors import InputError
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.verdicts import Verdict, is_example, judge, refill
 from swag_af.verify.desk import Desk
 from swag_af.verify.items import n_wanted

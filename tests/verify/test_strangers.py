@@ -20,7 +20,7 @@ from swag_af.cli.main import main
 from swag_af.data.errors import InputError
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.verify.checks import check_of, keep_checks
 from swag_af.verify.desk import Answer, Desk, Screening
 from swag_af.verify.items import rows_left_out

@@ -20,7 +20,7 @@ from verify_people import TOKEN, Browser, Clock, judge_next, make_client, make_d
 from swag_af.data.context import Context, readable
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.judging.rules import Example
 from swag_af.judging.verdicts import IN_ANOTHER_SCRIPT, MEANINGS, Item, read_verdicts, with_ordered_columns
 from swag_af.releasing.questions import make_questions

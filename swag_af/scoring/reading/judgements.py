@@ -21,7 +21,7 @@ from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import Faults, InputError, RowError, several, told
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.own import kind_of
-from swag_af.data.run import open_run
+from swag_af.data.runs.run import open_run
 from swag_af.data.splits import renumbered
 from swag_af.data.tables.sources import Record, Source, open_source
 from swag_af.judging.verdicts import read_verdicts

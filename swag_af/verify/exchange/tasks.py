@@ -20,7 +20,7 @@ from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.disk.manifests import FORMAT, check_manifest
 from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.errors import InputError, told
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.text.scripts import is_latin
 from swag_af.data.text.wording import fold
 from swag_af.data.work.progress import progress

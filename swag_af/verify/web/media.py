@@ -11,7 +11,7 @@ from typing import Any
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, several
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 
 TYPES = {
     ".avif": "image/avif",

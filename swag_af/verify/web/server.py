@@ -27,7 +27,7 @@ from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError, several
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import guards_of
-from swag_af.data.run import Run, open_run
+from swag_af.data.runs.run import Run, open_run
 from swag_af.data.secrets import secret_rng
 from swag_af.data.work.locks import alone
 from swag_af.data.work.watching import every

@@ -14,7 +14,7 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from swag_af.data.run import Run
+from swag_af.data.runs.run import Run
 from swag_af.data.text.scripts import is_latin
 from swag_af.judging.verdicts import IN_ANOTHER_SCRIPT, MEANINGS, MEANINGS_OF_ANSWERS, N_ENDINGS, Rating
 from swag_af.verify.consent import AcceptedText, has_accepted
