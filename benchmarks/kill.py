@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.cli.filtering import run_filter
+from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.context import Context
 from swag_af.data.pool.pool import CandidatePool
 

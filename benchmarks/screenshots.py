@@ -24,7 +24,7 @@ from crowd import Crowd, simulate
 from PIL import Image
 
 from swag_af.auditing.options import AuditOptions
-from swag_af.cli.auditing import PAGE, run_audit
+from swag_af.cli.datasets.auditing import PAGE, run_audit
 from swag_af.data.runs.run import open_run
 from swag_af.judging.verdicts import RATINGS, make_items, write_verdicts
 from swag_af.reporting.options import ReportOptions

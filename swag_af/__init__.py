@@ -76,12 +76,12 @@ if TYPE_CHECKING:
     from swag_af.auditing.probes.probe import probe
     from swag_af.baselines.options import BaselinesOptions
     from swag_af.baselines.outcome import Baselines
-    from swag_af.cli.auditing import run_audit
-    from swag_af.cli.baselines import run_baselines
-    from swag_af.cli.describing import describe
-    from swag_af.cli.diagnosing import diagnose
-    from swag_af.cli.filtering import run_filter
-    from swag_af.cli.scoring import score
+    from swag_af.cli.datasets.auditing import run_audit
+    from swag_af.cli.datasets.baselines import run_baselines
+    from swag_af.cli.datasets.describing import describe
+    from swag_af.cli.datasets.scoring import score
+    from swag_af.cli.runs.diagnosing import diagnose
+    from swag_af.cli.runs.filtering import run_filter
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
     from swag_af.data.captions.verb import contexts
     from swag_af.data.context import Context
@@ -193,8 +193,8 @@ _MODULE_OF = {
     "contexts": "swag_af.data.captions.verb",
     "count_check": "swag_af.scoring.counting",
     "counts": "swag_af.scoring.counting",
-    "describe": "swag_af.cli.describing",
-    "diagnose": "swag_af.cli.diagnosing",
+    "describe": "swag_af.cli.datasets.describing",
+    "diagnose": "swag_af.cli.runs.diagnosing",
     "entailment": "swag_af.filters.nli.entailing",
     "features": "swag_af.lm.features",
     "filter_pool": "swag_af.af.loop",
@@ -216,10 +216,10 @@ _MODULE_OF = {
     "prune": "swag_af.pruning.verb",
     "read_instances": "swag_af.data.instances.reading",
     "report": "swag_af.reporting.verb",
-    "run_baselines": "swag_af.cli.baselines",
-    "run_audit": "swag_af.cli.auditing",
-    "run_filter": "swag_af.cli.filtering",
-    "score": "swag_af.cli.scoring",
+    "run_baselines": "swag_af.cli.datasets.baselines",
+    "run_audit": "swag_af.cli.datasets.auditing",
+    "run_filter": "swag_af.cli.runs.filtering",
+    "score": "swag_af.cli.datasets.scoring",
     "scores_of": "swag_af.scoring.outcome",
     "tag": "swag_af.data.pooling.verb",
     "train_lm": "swag_af.lm.lstm.train",

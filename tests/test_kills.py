@@ -22,15 +22,15 @@ from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.options import AuditOptions
 from swag_af.baselines.options import BaselinesOptions
-from swag_af.cli.auditing import run_audit
-from swag_af.cli.baselines import run_baselines
+from swag_af.cli.datasets.auditing import run_audit
+from swag_af.cli.datasets.baselines import run_baselines
+from swag_af.cli.datasets.describing import describe
 from swag_af.cli.demo import demo
-from swag_af.cli.describing import describe
-from swag_af.cli.diagnosing import diagnose
-from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
 from swag_af.cli.options import DemoOptions
-from swag_af.cli.verifying import verify_agreement
+from swag_af.cli.runs.diagnosing import diagnose
+from swag_af.cli.runs.filtering import run_filter
+from swag_af.cli.runs.verifying import verify_agreement
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.readers import caption_rows
 from swag_af.data.captions.verb import contexts
@@ -404,9 +404,9 @@ def inputs(contexts_path: Path, lms: Path, tmp_path_factory: pytest.TempPathFact
     with pytest.MonkeyPatch.context() as patch:
         for module in ("reporting.verb", "releasing.verb"):
             patch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: write_text(folder / "curve.svg", ""))
-        patch.setattr("swag_af.cli.baselines.plot_baselines", lambda found, folder: [])
+        patch.setattr("swag_af.cli.datasets.baselines.plot_baselines", lambda found, folder: [])
         patch.setattr("swag_af.matching.sweep.plot_sweep", lambda points, chance, asked, folder: [])
-        patch.setattr("swag_af.cli.describing.plot_description", lambda made, folder: {})
+        patch.setattr("swag_af.cli.datasets.describing.plot_description", lambda made, folder: {})
         patch.setattr("swag_af.pruning.verb.plot_curve", lambda points, took, folder, title: [])
         patch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
         write_run(root)

@@ -28,8 +28,8 @@ from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.comparison import control_cuts
 from swag_af.auditing.options import AuditOptions
 from swag_af.baselines.options import BaselinesOptions
-from swag_af.cli.auditing import _Cut, _Reading, run_audit
-from swag_af.cli.baselines import run_baselines
+from swag_af.cli.datasets.auditing import _Cut, _Reading, run_audit
+from swag_af.cli.datasets.baselines import run_baselines
 from swag_af.data.captions import contexts as contexts_module
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
@@ -208,7 +208,7 @@ files_of = partial(folders.files_of, but=("tensorboard", "timing.json"))
 @pytest.fixture(autouse=True)
 def small_batches_and_no_curves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contexts_module, "_BATCH", 16)
-    monkeypatch.setattr("swag_af.cli.baselines.plot_baselines", lambda found, folder: [])
+    monkeypatch.setattr("swag_af.cli.datasets.baselines.plot_baselines", lambda found, folder: [])
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,7 @@ def _generate(context_path: Path, folder: Path, seed: int) -> None:
 
 
 def _filter(folder: Path, seed: int) -> None:
-    from swag_af.cli.filtering import run_filter
+    from swag_af.cli.runs.filtering import run_filter
 
     run_filter(FilterOptions(folder / "pool", folder / "run", SCHEDULE, audit=AUDIT, af=AFOptions(seed=seed)))
 

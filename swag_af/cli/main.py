@@ -215,11 +215,11 @@ def _function_of(dataclass: type) -> Callable[[Any], None]:
 def _check_without_data(options: Any) -> None:
     """Raise InputError for what the verb would refuse whatever its addresses hold: to fetch them may take an hour."""
     if isinstance(options, FilterOptions):
-        from swag_af.cli.filtering import check_options
+        from swag_af.cli.runs.filtering import check_options
 
         check_options(options)
     if isinstance(options, AuditOptions):
-        from swag_af.cli.auditing import check_names
+        from swag_af.cli.datasets.auditing import check_names
 
         check_names(options)
 

@@ -27,7 +27,7 @@ ON_A_TERMINAL = 12
 
 def match(options: MatchOptions) -> None:
     """Print how the data was read, what was matched with what, what came of it, and three questions."""
-    from swag_af.cli.matching import dry_run_lines, matched_lines, sweep_lines
+    from swag_af.cli.runs.matching import dry_run_lines, matched_lines, sweep_lines
     from swag_af.matching.sweep import dry_run as dry_run_of_sweep
     from swag_af.matching.sweep import sweep
     from swag_af.matching.verb import dry_run
@@ -43,8 +43,8 @@ def match(options: MatchOptions) -> None:
 
 def filter(options: FilterOptions) -> None:
     """Print the first and last accuracies of every head."""
-    from swag_af.cli.filtering import run_filter
     from swag_af.cli.following import release_command
+    from swag_af.cli.runs.filtering import run_filter
 
     run = run_filter(options)
     say(*run_lines(run))
@@ -55,7 +55,7 @@ def filter(options: FilterOptions) -> None:
 def audit(options: AuditOptions) -> None:
     """Print what was found, with intervals; of a run, by each audit filter. Stops with code 1 where a gate fails."""
     from swag_af.auditing.audit import audit_of_run
-    from swag_af.cli.auditing import is_of_run, run_audit
+    from swag_af.cli.datasets.auditing import is_of_run, run_audit
 
     if not is_of_run(options):
         audited = run_audit(options)
@@ -79,15 +79,15 @@ def _where_the_audit_is(options: AuditOptions) -> list[str]:
 
 def describe(options: DescribeOptions) -> None:
     """Print counts, lengths, verbs and topics of a dataset."""
-    from swag_af.cli.describing import describe as description
-    from swag_af.cli.describing import described_lines
+    from swag_af.cli.datasets.describing import describe as description
+    from swag_af.cli.datasets.describing import described_lines
 
     say(*described_lines(description(options), options))
 
 
 def train_nli(options: TrainNLIOptions) -> None:
     """Print the accuracy on the held-out pairs, with its interval."""
-    from swag_af.cli.nli import trained_lines
+    from swag_af.cli.runs.nli import trained_lines
     from swag_af.filters.nli.training import train_nli as train
 
     say(*trained_lines(train(options)))
@@ -95,14 +95,14 @@ def train_nli(options: TrainNLIOptions) -> None:
 
 def baselines(options: BaselinesOptions) -> None:
     """Print how far models get, or with --dry-run the cells and about how long they take."""
-    from swag_af.cli.baselines import baselines_lines
+    from swag_af.cli.datasets.baselines import baselines_lines
 
     say(*baselines_lines(options))
 
 
 def guard(options: GuardOptions) -> None:
     """Print what each guard marks, examples of it, and how many rows have few negatives left."""
-    from swag_af.cli.guarding import dry_run_lines, guarded_lines
+    from swag_af.cli.runs.guarding import dry_run_lines, guarded_lines
     from swag_af.guarding.verb import guard as keep_out
     from swag_af.guarding.verb import guard_estimate
 
@@ -114,7 +114,7 @@ def guard(options: GuardOptions) -> None:
 
 def probe_endpoint(options: ProbeEndpointOptions) -> None:
     """Print what the server can do, and what that is good for."""
-    from swag_af.cli.probing import probed_lines
+    from swag_af.cli.runs.probing import probed_lines
     from swag_af.endpoints.verb import probe_endpoint as probe
 
     say(*probed_lines(probe(options), options))
@@ -122,7 +122,7 @@ def probe_endpoint(options: ProbeEndpointOptions) -> None:
 
 def prune(options: PruneOptions) -> None:
     """Print how many instances went, in which rounds, beside random removals, and what the rest gives away."""
-    from swag_af.cli.pruning import pruned_lines
+    from swag_af.cli.datasets.pruning import pruned_lines
     from swag_af.pruning.verb import prune as remove
 
     pruned = remove(options)
@@ -131,30 +131,30 @@ def prune(options: PruneOptions) -> None:
 
 def diagnose(options: DiagnoseOptions) -> None:
     """Print why the curve of a run is not lower, every figure behind that, and what would help."""
-    from swag_af.cli.diagnosing import diagnose as make
-    from swag_af.cli.diagnosing import diagnosed_lines, folder_of
+    from swag_af.cli.runs.diagnosing import diagnose as make
+    from swag_af.cli.runs.diagnosing import diagnosed_lines, folder_of
 
     say(*diagnosed_lines(make(options), folder_of(options)))
 
 
 def refine(options: RefineOptions) -> None:
     """Print what was flagged beside luck, each round, the control, and audits before and after."""
-    from swag_af.cli.refining import refined_lines
+    from swag_af.cli.datasets.refining import refined_lines
 
     say(*refined_lines(options))
 
 
 def score(options: ScoreOptions) -> None:
     """Print every figure with its interval, models compared, blind against sighted, and people."""
-    from swag_af.cli.scoring import score as make
-    from swag_af.cli.scoring import score_lines
+    from swag_af.cli.datasets.scoring import score as make
+    from swag_af.cli.datasets.scoring import score_lines
 
     say(*score_lines(make(options), options))
 
 
 def count_check(options: CountCheckOptions) -> None:
     """Print what each percentage can be a share of, and what other numbers all of them would fit."""
-    from swag_af.cli.scoring import check_lines
+    from swag_af.cli.datasets.scoring import check_lines
     from swag_af.scoring.counting import count_check as check
 
     say(*check_lines(check(options)))
@@ -180,7 +180,7 @@ def report(options: ReportOptions) -> None:
 
 def release(options: ReleaseOptions) -> None:
     """Print the sizes of the splits, what was left out and why, and what style gives away."""
-    from swag_af.cli.releasing import released_lines
+    from swag_af.cli.runs.releasing import released_lines
     from swag_af.releasing.verb import release as make
 
     say(*released_lines(make(options), options))
@@ -188,7 +188,7 @@ def release(options: ReleaseOptions) -> None:
 
 def show(options: ShowOptions) -> None:
     """Print what the path holds."""
-    from swag_af.cli.show import show as text_of
+    from swag_af.cli.showing.show import show as text_of
 
     say(text_of(options))
 

@@ -1,4 +1,4 @@
-"""All that `score` computes: files read, figures made. What it writes and prints stands in `swag_af.cli.scoring`."""
+"""All that `score` computes: files read, figures made. What it writes and prints: `swag_af.cli.datasets.scoring`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace

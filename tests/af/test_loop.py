@@ -12,7 +12,7 @@ from swag_af.af.loop import check_filtering, filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.summary import took_part
-from swag_af.cli.filtering import run_filter
+from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.pool import CandidatePool

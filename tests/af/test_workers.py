@@ -27,7 +27,7 @@ from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.af.replacement import Draws, Policy
 from swag_af.af.turns import Rules
-from swag_af.cli.filtering import run_filter
+from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.engines.contract import Crew, Job
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError

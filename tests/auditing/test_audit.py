@@ -19,10 +19,10 @@ from swag_af.auditing.audit import AuditPlan, audit_columns, audit_of_run, audit
 from swag_af.auditing.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.auditing.options import AuditOptions
 from swag_af.auditing.summary import audit_rows
-from swag_af.cli.auditing import is_of_run, run_audit
-from swag_af.cli.filtering import run_filter
+from swag_af.cli.datasets.auditing import is_of_run, run_audit
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.show import show
+from swag_af.cli.runs.filtering import run_filter
+from swag_af.cli.showing.show import show
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, FormatError, InputError
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions

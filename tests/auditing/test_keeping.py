@@ -18,7 +18,7 @@ from swag_af.auditing.options import AuditOptions
 from swag_af.auditing.probes import probe as probes_module
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import Task, check_models
-from swag_af.cli.auditing import run_audit
+from swag_af.cli.datasets.auditing import run_audit
 from swag_af.data.disk.files import write_jsonl
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, FormatError, InputError

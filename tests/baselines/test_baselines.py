@@ -24,7 +24,7 @@ from swag_af.baselines.grid import Costs, Grid, run_grid
 from swag_af.baselines.models import rows_asked
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.baselines.outcome import Baselines, open_baselines
-from swag_af.cli.baselines import baselines_lines, run_baselines
+from swag_af.cli.datasets.baselines import baselines_lines, run_baselines
 from swag_af.cli.main import main
 from swag_af.data.disk.files import read_json, read_jsonl, write_json
 from swag_af.data.engines.options import EngineOptions

@@ -14,7 +14,7 @@ from swag_af.baselines.conceptnet import CAUSAL, ConceptNet, conceptnet_scores, 
 from swag_af.baselines.fitting import reads_no_context
 from swag_af.baselines.models import CONCEPTNET, Row
 from swag_af.baselines.options import BaselinesOptions
-from swag_af.cli.baselines import run_baselines
+from swag_af.cli.datasets.baselines import run_baselines
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.filters.nli.member import NLIFilter

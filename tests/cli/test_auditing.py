@@ -11,7 +11,7 @@ import pytest
 from folders import write
 
 from swag_af.auditing.options import AuditOptions
-from swag_af.cli.auditing import run_audit
+from swag_af.cli.datasets.auditing import run_audit
 from swag_af.cli.main import main
 from swag_af.cli.parsing import parse
 from swag_af.data.engines.options import EngineOptions

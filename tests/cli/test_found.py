@@ -12,7 +12,7 @@ from swag_af.auditing.storing import DIAGNOSTICS, save_audit
 from swag_af.auditing.verdict import verdict
 from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.show import show
+from swag_af.cli.showing.show import show
 from swag_af.data.errors import FormatError
 from swag_af.pruning.folder import WORK, open_pruned
 from swag_af.pruning.options import PruneOptions

@@ -9,7 +9,7 @@ import pytest
 
 from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.show import show
+from swag_af.cli.showing.show import show
 from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import FormatError, InputError
 

@@ -11,7 +11,7 @@ from conftest import HashFilter, make_pool
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.summary import unseen_lines
 from swag_af.auditing.unseen import UnseenRule, has_ended
-from swag_af.cli.filtering import run_filter
+from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.runs.findings import UnseenCheck, read_unseen

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.af.options import FilterOptions
-from swag_af.cli.filtering import run_filter
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.show import show
+from swag_af.cli.runs.filtering import run_filter
+from swag_af.cli.showing.show import show
 from swag_af.data.context import Context
 from swag_af.data.disk.files import Lines, read_json, read_lines, write_array, write_json
 from swag_af.data.disk.manifests import write_manifest

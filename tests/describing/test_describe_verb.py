@@ -13,7 +13,7 @@ from folders import files_of
 from matplotlib.figure import Figure
 
 import swag_af
-from swag_af.cli.describing import _csv, _latex, described_lines
+from swag_af.cli.datasets.describing import _csv, _latex, described_lines
 from swag_af.cli.parsing import parse
 from swag_af.data.disk.files import read_jsonl, write_jsonl
 from swag_af.data.errors import InputError
@@ -133,7 +133,7 @@ def test_a_killed_run_leaves_no_folder_and_the_next_one_the_same(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("swag_af.cli.describing.description_page", stop)
+        patched.setattr("swag_af.cli.datasets.describing.description_page", stop)
         with pytest.raises(KeyboardInterrupt):
             swag_af.describe(options)
     assert not (tmp_path / "out").exists()
@@ -176,7 +176,7 @@ def test_other_corpora_are_read_with_the_same_mask(data: Path, other: Path, monk
         seen.append(options.mask)
         return read_instances(paths, ReadingOptions(), name=name)
 
-    monkeypatch.setattr("swag_af.cli.describing.read_instances", read)
+    monkeypatch.setattr("swag_af.cli.datasets.describing.read_instances", read)
     swag_af.describe(DescribeOptions((data,), beside=(other,), topics=0, reading=ReadingOptions(mask="bike")))
     assert seen == ["bike", "bike"]
 

@@ -17,12 +17,12 @@ from planted import CAUSES, A, CutFilter, K, N, exhausted, levels, obvious, plan
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.cli import diagnosing as verb
-from swag_af.cli.diagnosing import diagnose, diagnosed_lines, open_diagnosis
-from swag_af.cli.filtering import run_filter
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.parsing import parse
-from swag_af.cli.show import show
+from swag_af.cli.runs import diagnosing as verb
+from swag_af.cli.runs.diagnosing import diagnose, diagnosed_lines, open_diagnosis
+from swag_af.cli.runs.filtering import run_filter
+from swag_af.cli.showing.show import show
 from swag_af.data.context import Context
 from swag_af.data.disk.records import Matching
 from swag_af.data.errors import FormatError, InputError

@@ -7,7 +7,7 @@ from conftest import FeatureFilter, make_pool
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.cli.diagnosing import diagnose
+from swag_af.cli.runs.diagnosing import diagnose
 from swag_af.data.disk.manifests import begin_folder
 from swag_af.data.errors import InputError
 from swag_af.data.runs.run import open_run

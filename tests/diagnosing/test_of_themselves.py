@@ -8,7 +8,7 @@ import pytest
 from killed import kill_at
 from planted import K, LevelFilter, N, planted_run
 
-from swag_af.cli.diagnosing import diagnose, diagnosed_lines
+from swag_af.cli.runs.diagnosing import diagnose, diagnosed_lines
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
 from swag_af.data.runs.run import Run

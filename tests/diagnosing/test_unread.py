@@ -18,7 +18,7 @@ from slow.replacement import replace_row
 
 from swag_af.af.measures import accuracy
 from swag_af.af.replacement import Policy
-from swag_af.cli.diagnosing import diagnose
+from swag_af.cli.runs.diagnosing import diagnose
 from swag_af.data.disk.files import write_json
 from swag_af.data.errors import InputError
 from swag_af.data.runs.run import Run

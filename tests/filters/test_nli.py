@@ -12,7 +12,7 @@ import pytest
 from folders import files_of, write
 
 from swag_af.cli.main import main
-from swag_af.cli.nli import model_lines
+from swag_af.cli.runs.nli import model_lines
 from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import FormatError, InputError
 from swag_af.filters.checking import check_filter

@@ -11,7 +11,7 @@ from verify_people import judge_next, make_desk
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.cli.guarding import guarded_lines
+from swag_af.cli.runs.guarding import guarded_lines
 from swag_af.data.context import Context
 from swag_af.data.pool.guarded import guard_counts, marks
 from swag_af.data.pool.pool import CandidatePool

@@ -22,8 +22,8 @@ from mock_server import ABLE, MockServer
 
 from swag_af import check_generator
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
+from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.context import Context
 from swag_af.data.disk.files import read_json, read_jsonl, write_jsonl

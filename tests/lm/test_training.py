@@ -14,7 +14,7 @@ from slow.recurrence import slow_layer, slow_loss
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from swag_af.cli import making
+from swag_af.cli.runs import making
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.options import ContextRules

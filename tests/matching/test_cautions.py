@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swag_af.cli.matching import caution_lines
+from swag_af.cli.runs.matching import caution_lines
 from swag_af.data.errors import InputError
 from swag_af.matching.cautions import (
     cautions_of,

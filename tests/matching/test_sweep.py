@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from swag_af.cli.main import main
-from swag_af.cli.matching import sweep_lines
+from swag_af.cli.runs.matching import sweep_lines
 from swag_af.data.disk.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.errors import InputError
 from swag_af.data.runs.run import open_run

@@ -24,10 +24,10 @@ from matplotlib.figure import Figure
 from tiny_bert import save_tiny_bert
 
 from swag_af.auditing.comparison import Change, Comparison, Control, Side
+from swag_af.cli.datasets.pruning import is_luck, pruned_lines
 from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.pruning import is_luck, pruned_lines
-from swag_af.cli.show import show
+from swag_af.cli.showing.show import show
 from swag_af.data.disk.files import read_jsonl
 from swag_af.data.disk.manifests import begin_folder
 from swag_af.data.disk.replacing import HOST

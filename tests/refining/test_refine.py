@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from judges import FakeServer, has_opinions, knows_nothing, knows_style, prefers_a, refuses
 
 from swag_af.auditing.probes.probe import probe
+from swag_af.cli.datasets.refining import _audit_rows, refined_lines
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.refining import _audit_rows, refined_lines
-from swag_af.cli.show import show
+from swag_af.cli.showing.show import show
 from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import ExhaustedError, InputError, SwagAfError
 from swag_af.data.instances.grouping import group

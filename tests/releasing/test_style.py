@@ -12,7 +12,7 @@ from judged import judged_options, make_run
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.show import show
+from swag_af.cli.showing.show import show
 from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import InputError
 from swag_af.data.numbers.interval import CROSS_VALIDATED

@@ -17,8 +17,8 @@ from judged import judged_options
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.audit import AuditPlan, audit_run
-from swag_af.cli.filtering import run_filter
 from swag_af.cli.parsing import parse
+from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.context import Context
 from swag_af.data.disk.files import read_log
 from swag_af.data.errors import InputError

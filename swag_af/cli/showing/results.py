@@ -7,9 +7,9 @@ from typing import Any
 
 from swag_af.baselines.outcome import KIND as BASELINES
 from swag_af.baselines.outcome import RESULT, Baselines, open_baselines
-from swag_af.cli.describing import ABOUT, PAGE
-from swag_af.cli.found import UNFINISHED, the_file
+from swag_af.cli.datasets.describing import ABOUT, PAGE
 from swag_af.cli.options import ShowOptions
+from swag_af.cli.showing.found import UNFINISHED, the_file
 from swag_af.data.disk.files import read_json, read_jsonl
 from swag_af.data.disk.manifests import MANIFEST, read_finished
 from swag_af.data.disk.urls import command, flags
@@ -66,7 +66,7 @@ def show_nli(path: Path, options: ShowOptions) -> list[str]:
     """The accuracy on held-out pairs, of all and of each class."""
     if not (path / MANIFEST).is_file():
         return [*UNFINISHED]
-    from swag_af.cli.nli import following, model_lines
+    from swag_af.cli.runs.nli import following, model_lines
     from swag_af.filters.nli.folder import open_nli
 
     model = open_nli(path)

@@ -8,11 +8,11 @@ from swag_af.auditing.diagnostics import Example
 from swag_af.auditing.storing import ABOUT as AUDIT
 from swag_af.auditing.storing import open_audit
 from swag_af.auditing.verdict import headline
-from swag_af.cli.diagnosing import ABOUT as DIAGNOSED
-from swag_af.cli.diagnosing import AGAIN, ROWS, diagnosed_lines, open_diagnosis
+from swag_af.cli.datasets.pruning import summary_lines
+from swag_af.cli.datasets.refining import summary_lines as refined_summary
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.pruning import summary_lines
-from swag_af.cli.refining import summary_lines as refined_summary
+from swag_af.cli.runs.diagnosing import ABOUT as DIAGNOSED
+from swag_af.cli.runs.diagnosing import AGAIN, ROWS, diagnosed_lines, open_diagnosis
 from swag_af.data.disk.files import read_jsonl
 from swag_af.data.disk.manifests import BEGUN
 from swag_af.data.disk.records import parse_record

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from swag_af.cli.following import command_for, release_command
-from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned, show_refined
-from swag_af.cli.matching import caution_lines, points_table
 from swag_af.cli.options import ShowOptions
-from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
+from swag_af.cli.runs.matching import caution_lines, points_table
+from swag_af.cli.showing.found import kind_of_found, show_audit, show_diagnosis, show_pruned, show_refined
+from swag_af.cli.showing.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import phrase
 from swag_af.data.disk.files import read_json, read_jsonl
