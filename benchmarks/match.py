@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from swag_af.matching.encoder import DualEncoder
-from swag_af.matching.items import Items, items_of
-from swag_af.matching.reading import read_items
-from swag_af.matching.rounds import match_rounds
-from swag_af.matching.similarity import LexicalSimilarity
-from swag_af.matching.weights import Worth
+from swag_af.matching.algorithm.rounds import match_rounds
+from swag_af.matching.models.encoder import DualEncoder
+from swag_af.matching.models.similarity import LexicalSimilarity
+from swag_af.matching.models.weights import Worth
+from swag_af.matching.rows.items import Items, items_of
+from swag_af.matching.rows.reading import read_items
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import team
 

@@ -27,12 +27,12 @@ from swag_af.data.instances.rows import drawn_order
 from swag_af.data.numbers.interval import interval, paired_difference
 from swag_af.data.runs.run import Run, open_run
 from swag_af.data.splits import named_groups
-from swag_af.matching.items import Item, Items
+from swag_af.matching.algorithm.rounds import match_rounds
+from swag_af.matching.algorithm.work import match_items, plan_of
+from swag_af.matching.models.weights import Worth
 from swag_af.matching.options import MatchingOptions
-from swag_af.matching.questions import hits_of_relevance, wrong_answers
-from swag_af.matching.rounds import match_rounds
-from swag_af.matching.weights import Worth
-from swag_af.matching.work import match_items, plan_of
+from swag_af.matching.results.questions import hits_of_relevance, wrong_answers
+from swag_af.matching.rows.items import Item, Items
 
 WEIGHTS = (0.01, 0.1, 1.0)
 N_DISTRACTORS, N_JUDGED = 3, 30

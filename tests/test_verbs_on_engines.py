@@ -56,7 +56,7 @@ from swag_af.lm.lstm.train import PRETRAINING, train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.verb import generate
 from swag_af.matching.options import MatchingOptions, MatchOptions
-from swag_af.matching.reading import read_items
+from swag_af.matching.rows.reading import read_items
 from swag_af.matching.sweep import _Sample
 from swag_af.matching.verb import _Part, begin_work, identity_of, match
 

@@ -55,10 +55,10 @@ class Similarity(Protocol):
 RELEVANCE = Registry(
     "relevance model",
     {
-        "tfidf": "swag_af.matching.relevance:TfidfRelevance",
-        "encoder": "swag_af.matching.encoder:DualEncoder",
-        "cross": "swag_af.matching.cross:CrossEncoder",
-        "filter": "swag_af.matching.filtered:FilterRelevance",
+        "tfidf": "swag_af.matching.models.relevance:TfidfRelevance",
+        "encoder": "swag_af.matching.models.encoder:DualEncoder",
+        "cross": "swag_af.matching.models.cross:CrossEncoder",
+        "filter": "swag_af.matching.models.filtered:FilterRelevance",
     },
     {"cross": "path/to/model", "filter": "esim"},
     "swag_af.check_relevance",
@@ -67,8 +67,8 @@ RELEVANCE = Registry(
 SIMILARITY = Registry(
     "similarity model",
     {
-        "lexical": "swag_af.matching.similarity:LexicalSimilarity",
-        "nli": "swag_af.matching.entailment:NliSimilarity",
+        "lexical": "swag_af.matching.models.similarity:LexicalSimilarity",
+        "nli": "swag_af.matching.models.entailment:NliSimilarity",
     },
     {"nli": "path/to/model"},
     "swag_af.check_similarity",

@@ -33,14 +33,15 @@ from swag_af.data.splits import numbered, renumbered
 from swag_af.data.work.progress import progress
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import opinions_of
-from swag_af.matching.cautions import cautions_of_plan
-from swag_af.matching.estimate import Estimate, estimate
-from swag_af.matching.items import Items
+from swag_af.matching.algorithm.estimate import Estimate, estimate
+from swag_af.matching.algorithm.work import Plan, match_items, plan_of
 from swag_af.matching.options import MatchOptions
 from swag_af.matching.plot import plot_sweep
 from swag_af.matching.points import Accuracy, Point
-from swag_af.matching.questions import Stage, check_runs, choices, hits_of_relevance, save_run, wrong_answers
-from swag_af.matching.reading import read_items
+from swag_af.matching.results.cautions import cautions_of_plan
+from swag_af.matching.results.questions import Stage, check_runs, choices, hits_of_relevance, save_run, wrong_answers
+from swag_af.matching.rows.items import Items
+from swag_af.matching.rows.reading import read_items
 from swag_af.matching.verb import (
     OF_SWEEP,
     WORK,
@@ -51,7 +52,6 @@ from swag_af.matching.verb import (
     identity_of,
     same_items,
 )
-from swag_af.matching.work import Plan, match_items, plan_of
 
 SWEEP, PEOPLE = OF_SWEEP, "people.json"
 KIND = "sweep"

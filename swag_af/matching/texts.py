@@ -6,11 +6,11 @@ from tempfile import TemporaryDirectory
 
 from swag_af.data.errors import InputError, check_kind
 from swag_af.data.plugins.contracts import factory_of
+from swag_af.matching.algorithm.work import Models, Outcome, match_items, plan_of
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
-from swag_af.matching.items import items_of
 from swag_af.matching.options import MatchingOptions
 from swag_af.matching.own import call_method
-from swag_af.matching.work import Models, Outcome, match_items, plan_of
+from swag_af.matching.rows.items import items_of
 
 
 def match_texts(

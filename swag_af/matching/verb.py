@@ -38,18 +38,18 @@ from swag_af.data.engines.options import Workers
 from swag_af.data.errors import ContractError, InputError, check_faults, takes_options
 from swag_af.data.plugins.own_code import load_function, name_fault, source_of
 from swag_af.data.work.progress import progress
-from swag_af.matching.buckets import sizes_said
-from swag_af.matching.cautions import cautions_of, cautions_of_plan
+from swag_af.matching.algorithm.buckets import sizes_said
+from swag_af.matching.algorithm.estimate import Estimate, estimate
+from swag_af.matching.algorithm.work import NONE, Plan, match_items, plan_of
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
-from swag_af.matching.estimate import Estimate, estimate
-from swag_af.matching.items import Item, Items
 from swag_af.matching.options import AUTO, MatchingOptions, MatchOptions
 from swag_af.matching.own import call_method, check_methods, settings_of
-from swag_af.matching.questions import Figures, Stage, check_runs, figures, records, save_run, wrong_answers
-from swag_af.matching.reading import read_items
-from swag_af.matching.saying import said_of
-from swag_af.matching.tags import TAG
-from swag_af.matching.work import NONE, Plan, match_items, plan_of
+from swag_af.matching.results.cautions import cautions_of, cautions_of_plan
+from swag_af.matching.results.questions import Figures, Stage, check_runs, figures, records, save_run, wrong_answers
+from swag_af.matching.results.saying import said_of
+from swag_af.matching.rows.items import Item, Items
+from swag_af.matching.rows.reading import read_items
+from swag_af.matching.rows.tags import TAG
 
 ABOUT, QUESTIONS, WORK, RATIONALES = MATCHED, "matched.jsonl", "work", "rationales"
 OF_SWEEP, OF_WORK = "sweep.json", "identity.json"

@@ -24,7 +24,7 @@ from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.filters.nli.training import train_nli
 from swag_af.filters.registry import make_filter
 from swag_af.guarding.entailment import EntailmentGuard
-from swag_af.matching.entailment import NliSimilarity
+from swag_af.matching.models.entailment import NliSimilarity
 
 THINGS = ("dog", "cat", "man", "girl", "horse", "boy")
 DOES = ("runs", "sleeps", "eats", "sings", "waits")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.errors import InputError
-from swag_af.matching.buckets import (
+from swag_af.matching.algorithm.buckets import (
     buckets_of,
     folds_of_groups,
     kinds_of,

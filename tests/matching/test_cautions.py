@@ -9,17 +9,17 @@ import pytest
 
 from swag_af.cli.runs.matching import caution_lines
 from swag_af.data.errors import InputError
-from swag_af.matching.cautions import (
+from swag_af.matching.algorithm.work import match_items, plan_of
+from swag_af.matching.options import MatchingOptions
+from swag_af.matching.results.cautions import (
     cautions_of,
     cautions_of_plan,
     is_copy,
     n_that_lost_a_tag,
     n_with_question_elsewhere,
 )
-from swag_af.matching.items import Items, items_of
-from swag_af.matching.options import MatchingOptions
-from swag_af.matching.questions import Stage, wrong_answers
-from swag_af.matching.work import match_items, plan_of
+from swag_af.matching.results.questions import Stage, wrong_answers
+from swag_af.matching.rows.items import Items, items_of
 from tests.matching.test_work import OPTIONS, answered_elsewhere, made
 
 

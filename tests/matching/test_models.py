@@ -15,10 +15,10 @@ from swag_af.data.errors import ContractError, InputError
 from swag_af.data.text.wording import words
 from swag_af.matching.checking import check_relevance, check_similarity
 from swag_af.matching.contract import training_pairs
-from swag_af.matching.encoder import DualEncoder, Texts
+from swag_af.matching.models.encoder import DualEncoder, Texts
+from swag_af.matching.models.relevance import TfidfRelevance
+from swag_af.matching.models.similarity import LexicalSimilarity
 from swag_af.matching.options import MatchingOptions, MatchOptions
-from swag_af.matching.relevance import TfidfRelevance
-from swag_af.matching.similarity import LexicalSimilarity
 from swag_af.matching.verb import match
 
 TOPICS = ("guitar music song strings", "snow ski slope jacket", "pan egg oil stove", "ball net court serve")

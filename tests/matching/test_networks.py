@@ -19,15 +19,15 @@ from swag_af.filters.nli.entailing import entailment
 from swag_af.filters.nli.folder import open_nli
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.filters.nli.training import train_nli
-from swag_af.matching import tiles
 from swag_af.matching.checking import check_relevance, check_similarity
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
-from swag_af.matching.cross import SCORED_AT_ONCE, CrossEncoder
-from swag_af.matching.entailment import NliSimilarity
-from swag_af.matching.filtered import FilterRelevance
+from swag_af.matching.models import tiles
+from swag_af.matching.models.cross import SCORED_AT_ONCE, CrossEncoder
+from swag_af.matching.models.entailment import NliSimilarity
+from swag_af.matching.models.filtered import FilterRelevance
+from swag_af.matching.models.weights import LEAST
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.verb import Matched, dry_run, match
-from swag_af.matching.weights import LEAST
 
 THINGS = ("dog", "cat", "man", "girl", "horse", "boy")
 DOES = ("runs", "sleeps", "eats", "sings", "waits")

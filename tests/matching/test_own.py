@@ -10,8 +10,8 @@ import pytest
 from swag_af.data.disk.files import read_json, write_jsonl
 from swag_af.data.errors import ContractError, InputError, SwagAfError
 from swag_af.matching.checking import check_relevance, check_similarity
+from swag_af.matching.models.relevance import TfidfRelevance
 from swag_af.matching.options import MatchingOptions, MatchOptions
-from swag_af.matching.relevance import TfidfRelevance
 from swag_af.matching.verb import WORK, dry_run, match
 from tests.matching.test_work import made
 

@@ -10,10 +10,10 @@ import pytest
 from swag_af.data.disk.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.errors import InputError
 from swag_af.data.runs.run import open_run
-from swag_af.matching.cautions import cautions_of_plan
+from swag_af.matching.algorithm.work import Plan, plan_of
 from swag_af.matching.options import MatchOptions
+from swag_af.matching.results.cautions import cautions_of_plan
 from swag_af.matching.verb import dry_run, match
-from swag_af.matching.work import Plan, plan_of
 from tests.matching.test_work import OPTIONS, made
 
 

@@ -12,9 +12,9 @@ from folders import write
 from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
-from swag_af.matching.items import items_of
 from swag_af.matching.options import PairColumns
-from swag_af.matching.reading import read_items
+from swag_af.matching.rows.items import items_of
+from swag_af.matching.rows.reading import read_items
 
 
 def rows(n: int = 40) -> list[dict[str, Any]]:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.errors import InputError
-from swag_af.matching.rounds import InfeasibleError, match_rounds, stuck_rows
-from swag_af.matching.weights import Worth
+from swag_af.matching.algorithm.rounds import InfeasibleError, match_rounds, stuck_rows
+from swag_af.matching.models.weights import Worth
 from tests.slow.matching import best_round, worth_of
 
 

@@ -20,8 +20,8 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.runs.run import Run, begin_run, open_run, verb_manifest
 from swag_af.judging.rules import Example
-from swag_af.matching.items import NEAR_DUPLICATES, items_of
 from swag_af.matching.options import MatchingOptions, MatchOptions
+from swag_af.matching.rows.items import NEAR_DUPLICATES, items_of
 from swag_af.matching.verb import dry_run, match, open_matched
 from swag_af.releasing.card_matching import crossing
 from swag_af.releasing.dataset import Dataset

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_af.matching.tags import Scene, objects_of, remapped, share_of_tags_named, tags_in, template
+from swag_af.matching.rows.tags import Scene, objects_of, remapped, share_of_tags_named, tags_in, template
 
 TEXT = "[person2] hands [person1] the [cup1] and [person2] smiles."
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from swag_af.data.errors import ContractError, InputError
+from swag_af.matching.algorithm.work import match_items, plan_of
+from swag_af.matching.models.relevance import TfidfRelevance
 from swag_af.matching.options import MatchingOptions
-from swag_af.matching.relevance import TfidfRelevance
 from swag_af.matching.texts import match_texts
-from swag_af.matching.work import match_items, plan_of
 from tests.matching.test_work import OPTIONS, made
 
 

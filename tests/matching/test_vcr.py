@@ -14,11 +14,11 @@ from swag_af.data.disk.files import read_jsonl, write_jsonl
 from swag_af.data.errors import InputError
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances
-from swag_af.matching.buckets import pronoun_class
-from swag_af.matching.items import Items
+from swag_af.matching.algorithm.buckets import pronoun_class
 from swag_af.matching.options import MatchingOptions, MatchOptions
-from swag_af.matching.reading import items_of_instances, read_items
-from swag_af.matching.tags import objects_of, share_of_tags_named, tags_in
+from swag_af.matching.rows.items import Items
+from swag_af.matching.rows.reading import items_of_instances, read_items
+from swag_af.matching.rows.tags import objects_of, share_of_tags_named, tags_in
 from swag_af.matching.verb import Matched, dry_run, match, parts_of, plans_of
 
 N, N_FOLDS = 240, 4

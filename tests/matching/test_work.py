@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from swag_af.data.errors import InputError
-from swag_af.matching.items import Items, items_of
+from swag_af.matching.algorithm.work import Models, match_items, plan_of, preferred
+from swag_af.matching.models.relevance import TfidfRelevance
+from swag_af.matching.models.weights import Worth
 from swag_af.matching.options import MatchingOptions
-from swag_af.matching.relevance import TfidfRelevance
-from swag_af.matching.weights import Worth
-from swag_af.matching.work import Models, match_items, plan_of, preferred
+from swag_af.matching.rows.items import Items, items_of
 
 OPTIONS = MatchingOptions(relevance="tfidf", folds=3, bucket_size=100)
 

@@ -29,7 +29,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.numbers.interval import CROSS_VALIDATED, paired_difference
 from swag_af.filters.judge.asking import Question, Verdict
 from swag_af.filters.judge.judge import JudgeFilter
-from swag_af.matching.reading import items_of_instances
+from swag_af.matching.rows.reading import items_of_instances
 from swag_af.refining.audits import before_and_after
 from swag_af.refining.chance import luck_of_orders, luck_of_votes, tail
 from swag_af.refining.estimate import estimate

@@ -80,7 +80,7 @@ def test_rationales_that_have_the_ids_of_their_answers_are_released_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Runs were written so before the ids told them apart."""
-    monkeypatch.setattr("swag_af.matching.questions.rationale_id", str)
+    monkeypatch.setattr("swag_af.matching.results.questions.rationale_id", str)
     write_jsonl(tmp_path / "vcr.jsonl", made_up_rows(60))
     match(options_of(tmp_path))
     matched = {row["annot_id"]: row for _, row in read_jsonl(tmp_path / "matched" / "matched.jsonl")}

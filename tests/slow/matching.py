@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from swag_af.matching.weights import LEAST, LEAST_RELEVANCE, Worth
+from swag_af.matching.models.weights import LEAST, LEAST_RELEVANCE, Worth
 
 
 def worth_of(worth: Worth, i: int, j: int, has: list[int]) -> float:

@@ -11,11 +11,11 @@ from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
 from swag_af.data.numbers.percent import from_to
 from swag_af.data.work.progress import duration
-from swag_af.matching.estimate import Estimate
+from swag_af.matching.algorithm.estimate import Estimate
 from swag_af.matching.options import MatchOptions
 from swag_af.matching.points import Accuracy, Point
-from swag_af.matching.questions import Figures
-from swag_af.matching.saying import figure_lines
+from swag_af.matching.results.questions import Figures
+from swag_af.matching.results.saying import figure_lines
 from swag_af.matching.sweep import SWEEP, recommended
 from swag_af.matching.verb import QUESTIONS, Matched
 from swag_af.reporting.text import question_lines, table

@@ -29,7 +29,7 @@ from swag_af.data.tables.sources import read_csv
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions
-from swag_af.matching.saying import figure_lines
+from swag_af.matching.results.saying import figure_lines
 from swag_af.matching.sweep import SWEEP, open_sweep
 from swag_af.matching.verb import ABOUT, KIND, WORK, open_matched
 from swag_af.reporting.text import (

@@ -24,9 +24,9 @@ from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.tables.sources import Record, Source, open_sources
 from swag_af.data.text.wording import comparable
-from swag_af.matching.items import Item, Items
 from swag_af.matching.options import AUTO, PairColumns
-from swag_af.matching.tags import objects_of, tags_in
+from swag_af.matching.rows.items import Item, Items
+from swag_af.matching.rows.tags import objects_of, tags_in
 
 NAMES: dict[str, tuple[str, ...]] = {
     "query_column": ("query", "question", "prompt", "instruction", "input", "context"),

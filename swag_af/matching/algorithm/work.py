@@ -29,14 +29,14 @@ from swag_af.data.scale import run_blocks
 from swag_af.data.splits import numbered
 from swag_af.data.work.locks import alone
 from swag_af.data.work.progress import Advance
-from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds_of
+from swag_af.matching.algorithm.buckets import Buckets, buckets_of, folds_of_groups, kinds_of
+from swag_af.matching.algorithm.rounds import InfeasibleError, match_rounds
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
-from swag_af.matching.items import Items
+from swag_af.matching.models.relevance import Weights
+from swag_af.matching.models.weights import Worth
 from swag_af.matching.options import AUTO, MatchingOptions
 from swag_af.matching.own import call, call_method, scores_of
-from swag_af.matching.relevance import Weights
-from swag_af.matching.rounds import InfeasibleError, match_rounds
-from swag_af.matching.weights import Worth
+from swag_af.matching.rows.items import Items
 
 NONE = "none"
 

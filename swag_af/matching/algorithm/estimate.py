@@ -10,14 +10,14 @@ from time import process_time
 
 import numpy as np
 
-from swag_af.matching.buckets import sizes_said
+from swag_af.matching.algorithm.buckets import sizes_said
+from swag_af.matching.algorithm.rounds import InfeasibleError, match_rounds
+from swag_af.matching.algorithm.work import Plan
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
-from swag_af.matching.items import Items
+from swag_af.matching.models.weights import Worth
 from swag_af.matching.options import MatchingOptions
 from swag_af.matching.own import call_method, scores_of
-from swag_af.matching.rounds import InfeasibleError, match_rounds
-from swag_af.matching.weights import Worth
-from swag_af.matching.work import Plan
+from swag_af.matching.rows.items import Items
 
 SAMPLE = 600
 """Rows that are measured; half of them are matched once more, for the smaller of two sizes."""

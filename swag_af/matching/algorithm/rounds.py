@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.matching.weights import Worth
+from swag_af.matching.models.weights import Worth
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.pooling.columns import MATCH_FOLD
 from swag_af.data.runs.run import begin_run, open_run
 from swag_af.data.text.surface import SurfaceFinding, SurfaceWarning
-from swag_af.matching.buckets import pronoun_class
-from swag_af.matching.items import Items
+from swag_af.matching.algorithm.buckets import pronoun_class
+from swag_af.matching.algorithm.work import Outcome, Plan
 from swag_af.matching.options import MatchingOptions
-from swag_af.matching.tags import TAG, remapped, share_of_tags_named
-from swag_af.matching.work import Outcome, Plan
+from swag_af.matching.rows.items import Items
+from swag_af.matching.rows.tags import TAG, remapped, share_of_tags_named
 
 MADE_BY = {"verb": "match"}
 """What the manifests of pool and run say."""

@@ -17,7 +17,7 @@ from swag_af.data.work.progress import progress
 from swag_af.filters.contract import ClassFilter, settings_of, unfitted
 from swag_af.filters.registry import make_filter
 from swag_af.matching.contract import training_pairs
-from swag_af.matching.tiles import Compare, all_pairs
+from swag_af.matching.models.tiles import Compare, all_pairs
 
 
 @dataclass(kw_only=True)

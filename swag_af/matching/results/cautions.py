@@ -11,10 +11,10 @@ from swag_af.data.numbers.interval import interval
 from swag_af.data.numbers.percent import from_to, in_percent
 from swag_af.data.splits import numbered, rows_apart
 from swag_af.data.text.wording import comparable, words
-from swag_af.matching.items import Items
-from swag_af.matching.questions import Stage, hits_of_relevance
-from swag_af.matching.tags import TAG, tags_in
-from swag_af.matching.work import Plan
+from swag_af.matching.algorithm.work import Plan
+from swag_af.matching.results.questions import Stage, hits_of_relevance
+from swag_af.matching.rows.items import Items
+from swag_af.matching.rows.tags import TAG, tags_in
 
 SMALL_FOLD = 50
 """A fold of fewer rows has few answers to choose from."""

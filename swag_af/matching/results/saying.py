@@ -5,10 +5,10 @@ from pathlib import Path
 from swag_af.data.errors import several
 from swag_af.data.numbers.percent import from_to, in_percent
 from swag_af.data.plugins.registry import Registry
-from swag_af.matching.buckets import sizes_said
+from swag_af.matching.algorithm.buckets import sizes_said
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
 from swag_af.matching.options import MatchingOptions
-from swag_af.matching.questions import Figures, Stage
+from swag_af.matching.results.questions import Figures, Stage
 
 PRONOUNS_IN_VCR, TAGS_IN_VCR = 0.889, 0.689
 """What the figures of the same name are on the 159 public items of VCR-CS."""

@@ -18,8 +18,8 @@ from swag_af.data.splits import numbered
 from swag_af.data.text.wording import comparable
 from swag_af.data.work.progress import progress
 from swag_af.filters.nli.entailing import ByEntailment, entailment_class
-from swag_af.matching.tiles import all_pairs
-from swag_af.matching.weights import LEAST
+from swag_af.matching.models.tiles import all_pairs
+from swag_af.matching.models.weights import LEAST
 
 
 @dataclass(kw_only=True)

@@ -17,7 +17,7 @@ from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.splits import join_by_text, named_groups, numbered
 from swag_af.data.text.wording import comparable, sentence_keys
 from swag_af.data.tokens import one_after_another
-from swag_af.matching.tags import Scene, objects_of, template
+from swag_af.matching.rows.tags import Scene, objects_of, template
 
 NEAR_DUPLICATES = 0.7
 """The Jaccard similarity of token 3-grams from which rows are in one group: what `release` takes for one split."""
