@@ -12,7 +12,7 @@ from swag_af.endpoints.options import EndpointOptions
 from swag_af.filters.neural import FitSettings
 from swag_af.filters.pairs.fitting import PairFilter
 from swag_af.filters.registry import FILTERS, LABELS, REGISTRY
-from swag_af.reporting.markdown import markdown_table
+from swag_af.reporting.tables.markdown import markdown_table
 
 PAGE = Path(__file__).parent / "FILTERS.md"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from experimenting.predicted import AS_HARD, is_as_hard
 from experimenting.wording import NAMES, Rows, told_change, told_level, told_percent, told_points, told_way
-from swag_af.reporting.markdown import bullets, markdown_table
+from swag_af.reporting.tables.markdown import bullets, markdown_table
 
 
 def arms_compared(results: Mapping[str, Any]) -> list[str]:

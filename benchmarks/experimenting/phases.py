@@ -16,7 +16,7 @@ from experimenting.wording import (
     told_points,
     told_way,
 )
-from swag_af.reporting.markdown import bullets, markdown_table
+from swag_af.reporting.tables.markdown import bullets, markdown_table
 
 POOLS = ("double", "weak", "dealt")
 """Arms by the paper's schedule on other pools, which are audited at every moment."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from experimenting.starts import CAPITAL, OTHERS
 from experimenting.wording import NAMES, Rows, told_change, told_level, told_percent, told_way
-from swag_af.reporting.markdown import markdown_table
+from swag_af.reporting.tables.markdown import markdown_table
 
 FEWEST_DRAWN = 4
 """Numbers of contexts from which on growth is drawn: of fewer the table tells as much."""

@@ -17,7 +17,7 @@ from experimenting.phases import (
 from experimenting.readers import growth_by_size, one_reader, released_beside_real, where_it_begins
 from experimenting.steps import DOUBLE, MANY
 from experimenting.wording import NAMES, Rows, told_parts
-from swag_af.reporting.markdown import markdown_table
+from swag_af.reporting.tables.markdown import markdown_table
 
 BEGIN, END = "<!-- begin: benchmarks/experiment.py -->", "<!-- end: benchmarks/experiment.py -->"
 

@@ -5,7 +5,7 @@
     words.jsonl        a line for each association of a word or n-gram with a label, strongest first
     questions.jsonl    a line for each instance: what each probe made of it, and its tier
     comparison.json    before against after, where the audit was a comparison (`swag_af.auditing.comparison`)
-    audit.html         the page, where one was asked for (`swag_af.reporting.audit_page`)
+    audit.html         the page, where one was asked for (`swag_af.reporting.pages.audit`)
 
 The same audit gives the same bytes; times and paths of the machine are in none of them. The folder is there whole or
 not at all.

@@ -18,7 +18,7 @@ from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.work.locks import clear_lock
 from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
-from swag_af.reporting.text import drop_lines, question_lines, run_lines
+from swag_af.reporting.tables.text import drop_lines, question_lines, run_lines
 
 N_VIDEOS = 800
 RULES = ContextRules(n_folds=3)

@@ -18,7 +18,7 @@ from swag_af.pruning.options import PruneOptions
 from swag_af.refining.options import RefineOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.text import audit_lines, audited_lines, run_lines
+from swag_af.reporting.tables.text import audit_lines, audited_lines, run_lines
 from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 
 ON_A_TERMINAL = 12
@@ -169,8 +169,8 @@ def explain(options: ExplainOptions) -> None:
 
 def report(options: ReportOptions) -> None:
     """Print where the page is and, if people judged endings, the command that includes their verdicts."""
+    from swag_af.reporting.sections.verification import how_to_include
     from swag_af.reporting.verb import report as write
-    from swag_af.reporting.verification import how_to_include
 
     page = write(options)
     say(f"Written to {page}. {how_to_open(page)}")

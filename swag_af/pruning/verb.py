@@ -323,7 +323,7 @@ class _Work:
         return comparison
 
     def _save(self, made: Audit, name: str, comparison: Comparison | None) -> None:
-        from swag_af.reporting.audit_page import audit_page
+        from swag_af.reporting.pages.audit import audit_page
 
         saved = saved_form(made)
         saved = replace(saved, about=replace(saved.about, reading=told_otherwise(self.options.reading)))

@@ -27,9 +27,9 @@ from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
 from swag_af.releasing.hub import header_lines
 from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.stages import FOLDER as STAGES
-from swag_af.reporting.guards import guard_places, guard_sentences
-from swag_af.reporting.markdown import bullets, markdown_table
-from swag_af.reporting.text import accuracy_rows, drop_reasons, generator_lines, skipped_lines
+from swag_af.reporting.sections.guards import guard_places, guard_sentences
+from swag_af.reporting.tables.markdown import bullets, markdown_table
+from swag_af.reporting.tables.text import accuracy_rows, drop_reasons, generator_lines, skipped_lines
 
 UNVERIFIED = "**No person has verified these distractors.** Some may be as good an ending as gold."
 

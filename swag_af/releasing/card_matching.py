@@ -12,7 +12,7 @@ from swag_af.releasing.card_style import style_in_short, style_rows
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.questions import Question
 from swag_af.releasing.stages import FOLDER
-from swag_af.reporting.markdown import bullets, markdown_table
+from swag_af.reporting.tables.markdown import bullets, markdown_table
 
 PAPER = "[Zellers et al. 2019](https://arxiv.org/abs/1811.10830)"
 

@@ -23,8 +23,8 @@ from swag_af.filters.registry import is_pretrained
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.linked import HELD_OUT
 from swag_af.releasing.style import Style
-from swag_af.reporting.markdown import bullets, markdown_table
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.markdown import bullets, markdown_table
+from swag_af.reporting.tables.text import table
 
 NOBODY = "Nobody has measured how much style gives away in these questions"
 

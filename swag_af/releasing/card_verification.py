@@ -5,7 +5,7 @@ from collections import Counter
 from swag_af.data.errors import several
 from swag_af.judging.agreement import INTERVALS, agreement_rows, distribution_rows, kinds_of, measure
 from swag_af.releasing.dataset import Dataset
-from swag_af.reporting.markdown import markdown_table
+from swag_af.reporting.tables.markdown import markdown_table
 
 _JUDGES = {
     "majority": "the majority",

@@ -21,7 +21,7 @@ from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS, Question, drawn_examples, make_questions
 from swag_af.releasing.rationales import Rationales, rationale_run, rationales_of
 from swag_af.releasing.style import FEWEST_GROUPS, Style
-from swag_af.reporting.text import drop_reasons
+from swag_af.reporting.tables.text import drop_reasons
 
 Found = Sequence[tuple[Example, Judgement | None]]
 """Examples whose answer is gold, at most one per context, each with its judgement where there are verdicts."""

@@ -16,16 +16,16 @@ from swag_af.data.errors import check_kind, takes_options
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.runs.run import Run, open_run
 from swag_af.reporting.charts import percent
-from swag_af.reporting.endings import distributions, questions
-from swag_af.reporting.guards import guards
-from swag_af.reporting.iterations import audits, curve, work
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.page import page
 from swag_af.reporting.plot import ends, first_iterations, plot_run
-from swag_af.reporting.provenance import provenance, timing
-from swag_af.reporting.subject import Subject, label, subject_of
-from swag_af.reporting.text import skipped_lines
-from swag_af.reporting.verification import Verification, how_to_include, verification, verification_of
+from swag_af.reporting.sections.endings import distributions, questions
+from swag_af.reporting.sections.guards import guards
+from swag_af.reporting.sections.iterations import audits, curve, work
+from swag_af.reporting.sections.provenance import provenance, timing
+from swag_af.reporting.sections.subject import Subject, label, subject_of
+from swag_af.reporting.sections.verification import Verification, how_to_include, verification, verification_of
+from swag_af.reporting.tables.text import skipped_lines
 
 REPORT = "report.html"
 

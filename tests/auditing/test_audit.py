@@ -35,7 +35,7 @@ from swag_af.data.splits import deal
 from swag_af.filters import registry
 from swag_af.filters.registry import DEFAULT_AUDIT
 from swag_af.reporting.plot import audit_places, audit_points, colours, plot_run
-from swag_af.reporting.text import run_lines
+from swag_af.reporting.tables.text import run_lines
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 

@@ -24,7 +24,7 @@ from swag_af.auditing.verdict import further
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.numbers.interval import CROSS_VALIDATED, interval
-from swag_af.reporting.audit_page import audit_page
+from swag_af.reporting.pages.audit import audit_page
 
 
 def in_sets(instances: Instances, size: int = 2) -> Instances:

@@ -30,7 +30,7 @@ from swag_af.data.runs.run import Run
 from swag_af.filters.registry import label_of
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release
-from swag_af.reporting.text import audit_lines, run_lines
+from swag_af.reporting.tables.text import audit_lines, run_lines
 from swag_af.reporting.verb import write_report
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)

@@ -13,7 +13,7 @@ from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.auditing.storing import saved_form
 from swag_af.auditing.verdict import between, diagnostic_rows, figure, further, headline, plain_words, verdict
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.reporting.text import audited_lines, table
+from swag_af.reporting.tables.text import audited_lines, table
 
 DATA = questions(400)
 

@@ -17,7 +17,7 @@ from swag_af.data.pool.view import View
 from swag_af.data.runs.findings import UnseenCheck, read_unseen
 from swag_af.data.runs.run import open_run
 from swag_af.filters import registry
-from swag_af.reporting.text import run_lines
+from swag_af.reporting.tables.text import run_lines
 
 
 class KnowsGold(HashFilter):

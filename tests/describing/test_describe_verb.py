@@ -23,8 +23,8 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.describing.description import Description
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.tables import Column, Table
-from swag_af.reporting.latex import escaped, latex_table
 from swag_af.reporting.plot import save_figure
+from swag_af.reporting.tables.latex import escaped, latex_table
 
 THINGS = ("lake", "river", "house", "garden", "street", "bridge", "harbour", "tower")
 VERBS = ("rides a bike", "paints walls", "lifted the box", "is washing dishes")

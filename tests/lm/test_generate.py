@@ -43,7 +43,7 @@ from swag_af.lm.lstm.workers import CONTEXT_BYTES, n_workers, token_operations
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.rows import blocks_of
 from swag_af.lm.verb import generate, make_shards, prepare
-from swag_af.reporting.text import estimate_lines
+from swag_af.reporting.tables.text import estimate_lines
 
 
 def options_for(contexts_path, lms, out, **more) -> GenerateOptions:

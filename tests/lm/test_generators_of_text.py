@@ -49,7 +49,7 @@ from swag_af.lm.verb import generate, make_shards
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.text import text_estimate_lines
+from swag_af.reporting.tables.text import text_estimate_lines
 from swag_af.reporting.verb import report
 
 ASKED: list[str] = []

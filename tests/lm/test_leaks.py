@@ -27,7 +27,7 @@ from swag_af.lm.lstm import lazy as lazy_module
 from swag_af.lm.lstm import scorer as scorer_module
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.lm.verb import generate
-from swag_af.reporting.text import audit_lines
+from swag_af.reporting.tables.text import audit_lines
 
 NEGATIVES = ["walks to the old car.", "sings in the rain."]
 

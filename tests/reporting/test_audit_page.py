@@ -26,7 +26,7 @@ from swag_af.auditing.verdict import verdict
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances
-from swag_af.reporting.audit_page import Axis, audit_page, check_rows, record_lines, shown
+from swag_af.reporting.pages.audit import Axis, audit_page, check_rows, record_lines, shown
 
 NBSP = "\N{NO-BREAK SPACE}"
 

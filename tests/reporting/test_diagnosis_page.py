@@ -15,7 +15,7 @@ from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
 from swag_af.diagnosing.told import advice, answers, fresh_rows, headline, left_rows
 from swag_af.diagnosing.trend import Trend
 from swag_af.reporting.charts import escape
-from swag_af.reporting.diagnosis_page import diagnosis_page
+from swag_af.reporting.pages.diagnosis import diagnosis_page
 
 NBSP = "\N{NO-BREAK SPACE}"
 

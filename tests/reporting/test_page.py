@@ -8,8 +8,10 @@ import pytest
 from jinja2 import UndefinedError
 from test_house import loaded_by
 
-from swag_af.reporting import description_plots, diagnosis_page, plot, subject
+from swag_af.reporting import description_plots, plot
 from swag_af.reporting.page import DARK, page, render
+from swag_af.reporting.pages import diagnosis as diagnosis_page
+from swag_af.reporting.sections import subject
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "swag_af" / "reporting"

@@ -26,14 +26,14 @@ from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.runs.run import Run, open_run
 from swag_af.reporting.charts import Frame, escape, ticks
-from swag_af.reporting.endings import N_OPEN, _edges
-from swag_af.reporting.markdown import markdown_table
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.plot import ends, plot_run
-from swag_af.reporting.provenance import command_of
-from swag_af.reporting.text import accuracy_rows, run_lines
+from swag_af.reporting.sections.endings import N_OPEN, _edges
+from swag_af.reporting.sections.provenance import command_of
+from swag_af.reporting.sections.verification import verification_of
+from swag_af.reporting.tables.markdown import markdown_table
+from swag_af.reporting.tables.text import accuracy_rows, run_lines
 from swag_af.reporting.verb import REPORT, report, write_report
-from swag_af.reporting.verification import verification_of
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 VOID = {"meta", "link", "img", "br", "hr", "input", "path", "rect"}
@@ -460,7 +460,7 @@ def test_only_what_is_assigned_is_read(audited: Run, tmp_path: Path, monkeypatch
 
 def test_rows_read_some_at_a_time_make_the_same_page(audited: Run, tmp_path: Path, monkeypatch) -> None:
     write_report(audited, tmp_path / "one.html")
-    monkeypatch.setattr("swag_af.reporting.endings.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("swag_af.reporting.sections.endings.ROWS_AT_ONCE", 7)
     write_report(audited, tmp_path / "two.html")
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 

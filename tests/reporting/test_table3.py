@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swag_af.baselines.outcome import Baselines, Blank, Difference, Figure, Order, PaperRow
-from swag_af.reporting.table3 import (
+from swag_af.reporting.tables.table3 import (
     accuracy_rows,
     as_csv,
     as_latex,
@@ -18,7 +18,7 @@ from swag_af.reporting.table3 import (
     interval_rows,
     write_tables,
 )
-from swag_af.reporting.table3_plot import plot_baselines
+from swag_af.reporting.tables.table3_plot import plot_baselines
 
 
 def figure(model: str, input: str, trained_on: str, part: str, accuracy: float, paper: float | None = None) -> Figure:

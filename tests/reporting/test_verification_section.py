@@ -24,8 +24,8 @@ from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, 
 from swag_af.releasing.dataset import assemble
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.sections.verification import N_JUDGED, how_to_include, verification_of
 from swag_af.reporting.verb import report
-from swag_af.reporting.verification import N_JUDGED, how_to_include, verification_of
 
 
 @pytest.fixture(scope="module")

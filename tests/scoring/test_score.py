@@ -17,7 +17,7 @@ from swag_af.cli.main import main
 from swag_af.data.disk.manifests import sha256_file
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
-from swag_af.reporting.score_page import score_page
+from swag_af.reporting.pages.score import score_page
 from swag_af.scoring.figures import Figure
 from swag_af.scoring.masking import changed_by_mask, write_masked
 from swag_af.scoring.options import PredictionOptions, ScoreOptions

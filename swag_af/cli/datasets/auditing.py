@@ -229,7 +229,7 @@ def _kept_form(made: Audit, options: AuditOptions) -> SavedAudit:
 
 
 def _page(options: AuditOptions, saved: SavedAudit, comparison: Comparison | None) -> str:
-    from swag_af.reporting.audit_page import audit_page
+    from swag_af.reporting.pages.audit import audit_page
 
     return audit_page(saved, comparison, command=_command(options))
 

@@ -10,9 +10,9 @@ from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.disk.replacing import check_apart, check_output
 from swag_af.data.errors import InputError, takes_options
 from swag_af.data.work.progress import duration
-from swag_af.reporting.table3 import baseline_lines, write_tables
-from swag_af.reporting.table3_plot import plot_baselines
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.table3 import baseline_lines, write_tables
+from swag_af.reporting.tables.table3_plot import plot_baselines
+from swag_af.reporting.tables.text import table
 
 
 @takes_options

@@ -19,11 +19,11 @@ from swag_af.data.tags import load_tagger
 from swag_af.describing.description import Description, description_of
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.tables import Table, tables_of
-from swag_af.reporting.description_page import description_page
 from swag_af.reporting.description_plots import plot_description
-from swag_af.reporting.latex import latex_table
-from swag_af.reporting.markdown import markdown_table
-from swag_af.reporting.text import table
+from swag_af.reporting.pages.description import description_page
+from swag_af.reporting.tables.latex import latex_table
+from swag_af.reporting.tables.markdown import markdown_table
+from swag_af.reporting.tables.text import table
 
 ABOUT, PAGE, TABLES = "describe.json", "describe.html", "tables"
 

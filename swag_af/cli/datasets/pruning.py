@@ -8,7 +8,7 @@ from swag_af.pruning.agreement import agreement_line
 from swag_af.pruning.artifacts import counted_line, left_line
 from swag_af.pruning.folder import AFTER, Pruned
 from swag_af.pruning.options import PruneOptions
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.text import table
 
 CONTROL = (
     "Judge by probes of another kind than chose the rows, and beside as many rows removed at random: of a probe that "

@@ -11,7 +11,7 @@ from swag_af.refining.folder import ANSWERS, Refined
 from swag_af.refining.options import RefineOptions
 from swag_af.refining.recipe import Share
 from swag_af.refining.verb import costs, refine
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.text import table
 
 
 def refined_lines(options: RefineOptions) -> list[str]:

@@ -4,7 +4,7 @@ from swag_af.data.disk.files import write_json, write_text
 from swag_af.data.disk.replacing import check_apart, check_output
 from swag_af.data.disk.urls import command_for
 from swag_af.data.errors import takes_options
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.text import table
 from swag_af.scoring.counting import CountCheck
 from swag_af.scoring.masking import write_masked
 from swag_af.scoring.options import ScoreOptions
@@ -61,7 +61,7 @@ def _check_outputs(options: ScoreOptions) -> None:
 
 
 def _page(options: ScoreOptions, scores: Scores) -> str:
-    from swag_af.reporting.score_page import score_page
+    from swag_af.reporting.pages.score import score_page
 
     return score_page(scores, command=command_for("score", options, but=("json", "out", "force")))
 

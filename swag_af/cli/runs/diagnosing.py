@@ -12,8 +12,8 @@ from swag_af.diagnosing.diagnosis import check_begun, measure, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis
 from swag_af.diagnosing.told import advice, answers, headline, not_asked, tables
-from swag_af.reporting.diagnosis_page import diagnosis_page
-from swag_af.reporting.text import table
+from swag_af.reporting.pages.diagnosis import diagnosis_page
+from swag_af.reporting.tables.text import table
 
 AGAIN = "Delete the folder and diagnose the run again."
 ABOUT, PAGE, ROWS, WORK = "diagnosis.json", "diagnosis.html", "rows.jsonl", "fits"

@@ -21,7 +21,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.work.progress import duration
 from swag_af.guarding.estimate import Estimate
 from swag_af.guarding.options import GuardOptions
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.text import table
 
 N_EXAMPLES = 3
 """Marked endings of each guard that are shown."""

@@ -14,7 +14,7 @@ from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.pool.sharing import repeated_line
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
-from swag_af.reporting.text import drop_reasons, estimate_lines, perplexity_rows, table, text_estimate_lines
+from swag_af.reporting.tables.text import drop_reasons, estimate_lines, perplexity_rows, table, text_estimate_lines
 
 
 def contexts(options: ContextsOptions) -> None:

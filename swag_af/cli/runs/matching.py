@@ -18,7 +18,7 @@ from swag_af.matching.results.questions import Figures
 from swag_af.matching.results.saying import figure_lines
 from swag_af.matching.sweep import SWEEP, recommended
 from swag_af.matching.verb import QUESTIONS, Matched
-from swag_af.reporting.text import question_lines, table
+from swag_af.reporting.tables.text import question_lines, table
 
 N_EXAMPLES = 3
 

@@ -6,7 +6,7 @@ from swag_af.data.disk.urls import command
 from swag_af.data.numbers.interval import interval
 from swag_af.filters.nli.entailing import doubt_of
 from swag_af.filters.nli.folder import NLIModel
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.text import table
 
 
 def trained_lines(model: NLIModel) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from swag_af.data.disk.urls import command
 from swag_af.endpoints.contract import MANY, Abilities
 from swag_af.endpoints.options import ProbeEndpointOptions
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.text import table
 
 WORDS = {
     "completions": "/v1/completions: texts are continued",

@@ -9,7 +9,7 @@ from swag_af.releasing.dataset import Dataset, shortfalls
 from swag_af.releasing.formats import formats_wanted
 from swag_af.releasing.linked import HELD_OUT
 from swag_af.releasing.options import ReleaseOptions
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.text import table
 
 
 def released_lines(dataset: Dataset, options: ReleaseOptions) -> list[str]:

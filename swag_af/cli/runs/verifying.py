@@ -7,7 +7,7 @@ from swag_af.data.disk.urls import command
 from swag_af.data.errors import InputError, several
 from swag_af.data.extras import needing
 from swag_af.judging.options import AgreementOptions
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.text import table
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 

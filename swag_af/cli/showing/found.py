@@ -24,7 +24,7 @@ from swag_af.pruning.folder import AFTER, BEFORE, KEPT, WORK, PrunedRow, open_pr
 from swag_af.refining.folder import ABOUT as REFINED
 from swag_af.refining.folder import QUESTIONS, Version, open_refined
 from swag_af.refining.folder import WORK as REFINING
-from swag_af.reporting.text import audited_lines
+from swag_af.reporting.tables.text import audited_lines
 
 PAGE = "audit.html"
 UNFINISHED = ("not finished", "", "Next: the command that began it goes on from here")

@@ -19,8 +19,8 @@ from swag_af.describing.description import Description
 from swag_af.describing.tables import tables_of
 from swag_af.filters.nli.options import BEGUN, WORK
 from swag_af.filters.nli.options import KIND as NLI
-from swag_af.reporting.table3 import accuracy_rows, baseline_lines
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.table3 import accuracy_rows, baseline_lines
+from swag_af.reporting.tables.text import table
 from swag_af.scoring.outcome import Scores
 from swag_af.scoring.told import figure_rows, further, headline, people_rows
 

@@ -32,7 +32,7 @@ from swag_af.lm.options import LMOptions
 from swag_af.matching.results.saying import figure_lines
 from swag_af.matching.sweep import SWEEP, open_sweep
 from swag_af.matching.verb import ABOUT, KIND, WORK, open_matched
-from swag_af.reporting.text import (
+from swag_af.reporting.tables.text import (
     drop_lines,
     drop_reasons,
     generator_lines,

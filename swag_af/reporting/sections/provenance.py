@@ -14,8 +14,8 @@ from swag_af.data.disk.urls import command, option_words
 from swag_af.data.runs.run import Run
 from swag_af.data.work.progress import duration
 from swag_af.reporting.page import render
-from swag_af.reporting.subject import Subject
-from swag_af.reporting.text import generator_lines
+from swag_af.reporting.sections.subject import Subject
+from swag_af.reporting.tables.text import generator_lines
 
 
 def provenance(subject: Subject) -> str:

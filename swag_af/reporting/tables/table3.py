@@ -14,9 +14,9 @@ from swag_af.baselines.models import MAJORITY, RANDOM
 from swag_af.baselines.outcome import Baselines, Difference, Figure, Order
 from swag_af.data.disk.files import LineFeeds, write_text
 from swag_af.data.numbers.percent import from_to, in_percent
-from swag_af.reporting.latex import latex_table
-from swag_af.reporting.markdown import markdown_table
-from swag_af.reporting.text import table
+from swag_af.reporting.tables.latex import latex_table
+from swag_af.reporting.tables.markdown import markdown_table
+from swag_af.reporting.tables.text import table
 
 Rows = list[tuple[str, ...]]
 SHORT = {"validation": "val", "test": "test"}

@@ -44,7 +44,7 @@ from swag_af.judging.verdicts import RATINGS, Item, Judgement, rank_endings
 from swag_af.reporting.charts import Frame, Series, bar, dot, figure, level, percent, percent_ticks, ticks
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.page import render
-from swag_af.reporting.subject import AFTER, BEFORE, GOLD, Subject
+from swag_af.reporting.sections.subject import AFTER, BEFORE, GOLD, Subject
 
 N_JUDGED = 12
 """The largest number of judged questions that are shown."""

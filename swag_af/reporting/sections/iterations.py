@@ -48,7 +48,7 @@ from swag_af.reporting.plot import (
     turns,
     within_phases,
 )
-from swag_af.reporting.subject import AFTER, BEFORE, Subject, label
+from swag_af.reporting.sections.subject import AFTER, BEFORE, Subject, label
 
 
 def curve(subject: Subject) -> str:

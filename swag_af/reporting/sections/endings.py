@@ -16,7 +16,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.runs.run import Run
 from swag_af.reporting.charts import Frame, Series, figure, percent, percent_ticks, plain_ticks, steps
 from swag_af.reporting.page import render
-from swag_af.reporting.subject import AFTER, BEFORE, GOLD, Subject
+from swag_af.reporting.sections.subject import AFTER, BEFORE, GOLD, Subject
 
 FEATURE_TITLES = {
     "ending_given_context": "Ending given context, nats a token",
