@@ -28,18 +28,18 @@ from swag_af.data.splits import renumbered
 from swag_af.data.work.locks import alone
 from swag_af.data.work.progress import Advance, progress
 from swag_af.filters.registry import parse_names
-from swag_af.releasing.card import dataset_card
-from swag_af.releasing.card_style import style_in_short
-from swag_af.releasing.croissant import write_croissant
+from swag_af.releasing.cards.card import dataset_card
+from swag_af.releasing.cards.style import style_in_short
 from swag_af.releasing.dataset import Dataset, assemble
-from swag_af.releasing.formats import formats_wanted, write_parquet, write_questions_jsonl
-from swag_af.releasing.harness import task_names, write_harness
+from swag_af.releasing.files.croissant import write_croissant
+from swag_af.releasing.files.formats import formats_wanted, write_parquet, write_questions_jsonl
+from swag_af.releasing.files.stages import write_stages
+from swag_af.releasing.files.swag_csv import write_full, write_regular
+from swag_af.releasing.lm_eval.harness import task_names, write_harness
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.rationales import rationale_run
-from swag_af.releasing.stages import write_stages
 from swag_af.releasing.style import measure_style, style_filters
-from swag_af.releasing.swag_csv import write_full, write_regular
 from swag_af.reporting.plot import plot_run
 
 

@@ -23,7 +23,7 @@ from swag_af.judging.rules import Example
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.rows.items import NEAR_DUPLICATES, items_of
 from swag_af.matching.verb import dry_run, match, open_matched
-from swag_af.releasing.card_matching import crossing
+from swag_af.releasing.cards.matching import crossing
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import Question

@@ -30,10 +30,10 @@ from swag_af.data.pooling.verb import pool as build_pool
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.verb import generate
-from swag_af.releasing.card import dataset_card
-from swag_af.releasing.croissant import croissant
+from swag_af.releasing.cards.card import dataset_card
+from swag_af.releasing.cards.hub import header_lines, size_category
 from swag_af.releasing.dataset import Dataset
-from swag_af.releasing.hub import header_lines, size_category
+from swag_af.releasing.files.croissant import croissant
 from swag_af.releasing.options import ReleaseOptions
 
 SWAG = Path(__file__).resolve().parents[3] / "shared" / "data" / "swag"
@@ -278,7 +278,7 @@ def test_a_release_is_english_where_the_verb_dropped_other_captions(tmp_path: Pa
 
 
 def without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swag_af.releasing.formats.has_pyarrow", lambda: False)
+    monkeypatch.setattr("swag_af.releasing.files.formats.has_pyarrow", lambda: False)
 
 
 def test_without_pyarrow_the_default_leaves_parquet_out(

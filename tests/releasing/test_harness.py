@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from judged import judged_options, make_run, release_without_curve, rows_of
 from slow.log_likelihoods import log_likelihoods
 
-from swag_af.releasing.card import dataset_card
+from swag_af.releasing.cards.card import dataset_card
 from swag_af.releasing.dataset import Dataset
-from swag_af.releasing.harness import task_names
-from swag_af.releasing.lm_eval_utils import questions_of_other_videos, read, with_shuffled_contexts
+from swag_af.releasing.lm_eval.harness import task_names
+from swag_af.releasing.lm_eval.utils import questions_of_other_videos, read, with_shuffled_contexts
 from swag_af.releasing.options import ReleaseOptions
 
 VARIANTS = ("full", "ending_only", "shuffled_context")

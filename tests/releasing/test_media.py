@@ -9,7 +9,7 @@ from conftest import HashFilter
 
 from swag_af import AFOptions, CandidatePool, Context, filter_pool
 from swag_af.data.instances.reading import read_instances
-from swag_af.releasing.lm_eval_utils import read
+from swag_af.releasing.lm_eval.utils import read
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import media_columns
 from swag_af.releasing.verb import release

@@ -21,7 +21,7 @@ from swag_af.data.runs.findings import Finding
 from swag_af.data.runs.run import Run, open_run
 from swag_af.filters import registry
 from swag_af.filters.registry import DEFAULT_AUDIT
-from swag_af.releasing.card_style import NOBODY, style_in_short, style_lines
+from swag_af.releasing.cards.style import NOBODY, style_in_short, style_lines
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.style import Style

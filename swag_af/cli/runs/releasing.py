@@ -4,9 +4,9 @@ from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
 from swag_af.data.extras import install
 from swag_af.judging.rules import LEFT_OUT
-from swag_af.releasing.card_style import linked_lines, style_lines
+from swag_af.releasing.cards.style import linked_lines, style_lines
 from swag_af.releasing.dataset import Dataset, shortfalls
-from swag_af.releasing.formats import formats_wanted
+from swag_af.releasing.files.formats import formats_wanted
 from swag_af.releasing.linked import HELD_OUT
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.tables.text import table

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from swag_af.data.disk.records import Matching
 from swag_af.data.errors import several
 from swag_af.data.text.wording import option_key
-from swag_af.releasing.card_style import style_in_short, style_rows
+from swag_af.releasing.cards.style import style_in_short, style_rows
 from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.files.stages import FOLDER
 from swag_af.releasing.questions import Question
-from swag_af.releasing.stages import FOLDER
 from swag_af.reporting.tables.markdown import bullets, markdown_table
 
 PAPER = "[Zellers et al. 2019](https://arxiv.org/abs/1811.10830)"

@@ -8,7 +8,7 @@
 
 Where rationales were matched there are three more, `NAME_rationales_full` and so on, in the same group.
 
-The tasks load the questions by a copy of `lm_eval_utils`. The validation split is scored, because test may be published
+The tasks load the questions by a copy of `utils`. The validation split is scored, because test may be published
 without its labels; few-shot examples are drawn from train.
 """
 
@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from swag_af.data.disk.files import write_text
-from swag_af.releasing import lm_eval_rationales, lm_eval_utils
 from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.lm_eval import rationales as lm_eval_rationales
+from swag_af.releasing.lm_eval import utils as lm_eval_utils
 from swag_af.releasing.questions import Question
 
 FOLDER, RATIONALES = "lm_eval", "rationales"

@@ -19,14 +19,14 @@ from swag_af.data.runs.findings import read_audits
 from swag_af.data.runs.run import Run, verb_manifest
 from swag_af.data.text.lengths import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
-from swag_af.releasing.card_matching import columns, introduction, matching_section, rationales_section, splits_of
-from swag_af.releasing.card_style import linked_lines, style_in_short, style_section
-from swag_af.releasing.card_verification import verification_lines
+from swag_af.releasing.cards.hub import header_lines
+from swag_af.releasing.cards.matching import columns, introduction, matching_section, rationales_section, splits_of
+from swag_af.releasing.cards.style import linked_lines, style_in_short, style_section
+from swag_af.releasing.cards.verification import verification_lines
 from swag_af.releasing.dataset import Dataset, told_iterations
-from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
-from swag_af.releasing.hub import header_lines
+from swag_af.releasing.files.stages import FOLDER as STAGES
+from swag_af.releasing.lm_eval.harness import FOLDER, VARIANTS, task_names
 from swag_af.releasing.questions import SPLITS
-from swag_af.releasing.stages import FOLDER as STAGES
 from swag_af.reporting.sections.guards import guard_places, guard_sentences
 from swag_af.reporting.tables.markdown import bullets, markdown_table
 from swag_af.reporting.tables.text import accuracy_rows, drop_reasons, generator_lines, skipped_lines

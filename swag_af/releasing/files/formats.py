@@ -5,7 +5,7 @@
     data/train-00000-of-00001.parquet ...            the regular files' columns; the label of test is -1
     full/train-00000-of-00001.parquet ...            the full files' columns, where people judged
 
-Parquet files are named as the Hugging Face hub expects; `swag_af.releasing.hub` declares them in the card.
+Parquet files are named as the Hugging Face hub expects; `swag_af.releasing.cards.hub` declares them in the card.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,7 @@ from typing import Any
 from swag_af.data.disk.files import write_jsonl
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install
-from swag_af.releasing.questions import FOLD, SPLITS, Question
-from swag_af.releasing.swag_csv import (
+from swag_af.releasing.files.swag_csv import (
     FULL_SPLITS,
     full_columns,
     full_record,
@@ -26,6 +25,7 @@ from swag_af.releasing.swag_csv import (
     regular_columns,
     regular_record,
 )
+from swag_af.releasing.questions import FOLD, SPLITS, Question
 
 FORMATS = ("jsonl", "parquet")
 """What can be written beside CSV."""

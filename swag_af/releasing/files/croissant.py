@@ -11,10 +11,10 @@ from typing import Any
 from swag_af.data.disk.files import write_json
 from swag_af.data.disk.manifests import sha256_file
 from swag_af.releasing.dataset import Dataset
-from swag_af.releasing.formats import KINDS
+from swag_af.releasing.files.formats import KINDS
+from swag_af.releasing.files.stages import FOLDER, columns_shown, stage_columns
+from swag_af.releasing.files.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
 from swag_af.releasing.questions import SPLITS
-from swag_af.releasing.stages import FOLDER, columns_shown, stage_columns
-from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
 
 CROISSANT = "croissant.json"
 

@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from swag_af.releasing.dataset import Dataset
-from swag_af.releasing.formats import HUB_NAMES, KINDS
+from swag_af.releasing.files.formats import HUB_NAMES, KINDS
+from swag_af.releasing.files.stages import FOLDER, stage_columns
+from swag_af.releasing.files.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
 from swag_af.releasing.questions import SPLITS
-from swag_af.releasing.stages import FOLDER, stage_columns
-from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
 
 _PLAIN = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)$)[A-Za-z][\w-]*", re.ASCII | re.IGNORECASE)
 """Names that YAML takes as texts without quotes."""

@@ -17,9 +17,9 @@ from typing import Any
 
 from swag_af.data.disk.files import write_jsonl
 from swag_af.releasing.dataset import Dataset
-from swag_af.releasing.formats import NO_LABEL, parquet_path, write_table
+from swag_af.releasing.files.formats import NO_LABEL, parquet_path, write_table
+from swag_af.releasing.files.swag_csv import cell
 from swag_af.releasing.questions import FOLD, SPLITS, Question
-from swag_af.releasing.swag_csv import cell
 
 FOLDER = "stages"
 LABELS = ("answer_label", "rationale_label")
