@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from swag_af.endpoints.clock import Clock
+from swag_af.endpoints.traffic.clock import Clock
 
 WORDS = {
     "verb": ("opens", "paints", "lifts", "washes", "throws", "carries", "breaks", "hides", "sells", "burns"),

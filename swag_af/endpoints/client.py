@@ -17,17 +17,17 @@ from swag_af.data.disk.records import parse_record
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.work.progress import note, progress
 from swag_af.endpoints.address import base_of
-from swag_af.endpoints.asking import Asking, Line, exhausted
-from swag_af.endpoints.budget import SpentError
-from swag_af.endpoints.clock import Clock
 from swag_af.endpoints.contract import Abilities, Answer, Request
+from swag_af.endpoints.costs.budget import SpentError
+from swag_af.endpoints.costs.prices import Price, read_price
+from swag_af.endpoints.costs.usage import Usage
 from swag_af.endpoints.journal import Journal
 from swag_af.endpoints.options import EndpointOptions
-from swag_af.endpoints.prices import Price, read_price
 from swag_af.endpoints.probing import probe
-from swag_af.endpoints.sending import Background, Sender, server_key
 from swag_af.endpoints.shared import shared_at
-from swag_af.endpoints.usage import Usage
+from swag_af.endpoints.traffic.asking import Asking, Line, exhausted
+from swag_af.endpoints.traffic.clock import Clock
+from swag_af.endpoints.traffic.sending import Background, Sender, server_key
 
 
 class Endpoint:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from swag_af.data.work.progress import duration
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Answer, Request
-from swag_af.endpoints.usage import Usage, usage_of
+from swag_af.endpoints.costs.usage import Usage, usage_of
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from swag_af.data.errors import InputError
 from swag_af.data.work.locks import seize
 from swag_af.data.work.progress import note
 from swag_af.endpoints.contract import Answer, Request
+from swag_af.endpoints.costs.usage import Usage
 from swag_af.endpoints.shared import Shared
-from swag_af.endpoints.usage import Usage
 
 _WITHDRAWN = "withdrawn "
 """What is noted, with the key, of an answer that is kept no longer."""

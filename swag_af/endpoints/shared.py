@@ -7,7 +7,7 @@ server is asked which model it has, and whoever finds the file held waits.
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swag_af.endpoints.usage import Usage
+from swag_af.endpoints.costs.usage import Usage
 
 
 @dataclass

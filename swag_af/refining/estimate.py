@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.instances.instances import Instances
-from swag_af.endpoints.prices import Price, read_price
+from swag_af.endpoints.costs.prices import Price, read_price
+from swag_af.endpoints.costs.usage import CHARACTERS_A_TOKEN
 from swag_af.endpoints.settings import ServerSettings
-from swag_af.endpoints.usage import CHARACTERS_A_TOKEN
 from swag_af.filters.judge.asking import LONGER_WITH_REASON
 from swag_af.refining.options import RefineOptions
 from swag_af.refining.rewriting import PROMPTS, Rewriter

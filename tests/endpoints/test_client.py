@@ -12,8 +12,8 @@ from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Answer, Choice, Request
 from swag_af.endpoints.options import EndpointOptions
-from swag_af.endpoints.sending import LONGEST_WAIT, _without_key
-from swag_af.endpoints.streams import assembled
+from swag_af.endpoints.traffic.sending import LONGEST_WAIT, _without_key
+from swag_af.endpoints.traffic.streams import assembled
 
 
 def ask_about(i: int, **settings: Any) -> Request:

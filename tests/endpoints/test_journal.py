@@ -19,9 +19,9 @@ from mock_server import ABLE, Asked, MockServer, Said, answer
 from swag_af.data.errors import ExhaustedError, InputError, SwagAfError
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Answer, Request
+from swag_af.endpoints.costs.usage import Usage
 from swag_af.endpoints.journal import Journal
 from swag_af.endpoints.options import EndpointOptions
-from swag_af.endpoints.usage import Usage
 
 
 def ask_about(i: int) -> Request:

@@ -87,7 +87,7 @@ def test_a_server_that_makes_other_texts_each_time_does_not_repeat() -> None:
 
 def test_a_server_that_hangs_at_a_setting_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """As `transformers serve` does at `stop`: it answers 200 and sends nothing more."""
-    monkeypatch.setattr("swag_af.endpoints.sending.HASTY_SECONDS", 0.3)
+    monkeypatch.setattr("swag_af.endpoints.traffic.sending.HASTY_SECONDS", 0.3)
     with MockServer(say=lambda asked: Said(way="hang") if "stop" in asked.body else None) as server:
         assert abilities(server) == ALL | {"stop": False}
 

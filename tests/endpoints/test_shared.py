@@ -82,7 +82,7 @@ def test_the_model_is_asked_for_once_a_process(monkeypatch: pytest.MonkeyPatch) 
         asked_about(judge(server))
         begin_process()
         asked_about(judge(server))
-        monkeypatch.setattr("swag_af.endpoints.sending.Sender.models", lambda *given, **named: 1 / 0)
+        monkeypatch.setattr("swag_af.endpoints.traffic.sending.Sender.models", lambda *given, **named: 1 / 0)
         asked_about(judge(server))
         assert asked_about(judge(server, model="mock")) == "mock"
 

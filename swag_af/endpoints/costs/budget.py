@@ -3,8 +3,8 @@ shared, for what this process used."""
 
 import asyncio
 
+from swag_af.endpoints.costs.usage import Usage
 from swag_af.endpoints.options import EndpointOptions
-from swag_af.endpoints.usage import Usage
 
 
 class SpentError(Exception):

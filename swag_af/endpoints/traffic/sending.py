@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.extras import install
 from swag_af.endpoints.address import is_local
-from swag_af.endpoints.budget import Budget
-from swag_af.endpoints.clock import Clock
 from swag_af.endpoints.contract import FAILED, Answer, Request
+from swag_af.endpoints.costs.budget import Budget
+from swag_af.endpoints.costs.usage import Usage, most_tokens, usage_of
 from swag_af.endpoints.journal import Journal
 from swag_af.endpoints.options import EndpointOptions
-from swag_af.endpoints.replies import Reply, reply_of
-from swag_af.endpoints.streams import loads
-from swag_af.endpoints.usage import Usage, most_tokens, usage_of
+from swag_af.endpoints.traffic.clock import Clock
+from swag_af.endpoints.traffic.replies import Reply, reply_of
+from swag_af.endpoints.traffic.streams import loads
 
 if TYPE_CHECKING:
     import httpx

@@ -5,11 +5,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import AbstractContextManager, ExitStack
 
 from swag_af.data.errors import ExhaustedError
-from swag_af.endpoints.budget import SpentError
 from swag_af.endpoints.contract import Answer, Request
+from swag_af.endpoints.costs.budget import SpentError
+from swag_af.endpoints.costs.usage import Usage
 from swag_af.endpoints.journal import Journal
-from swag_af.endpoints.sending import Background, Sender
-from swag_af.endpoints.usage import Usage
+from swag_af.endpoints.traffic.sending import Background, Sender
 
 Line = tuple[Background, Sender]
 

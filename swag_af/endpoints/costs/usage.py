@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 from swag_af.data.errors import several
 from swag_af.endpoints.contract import Answer, Request
-from swag_af.endpoints.prices import Price
+from swag_af.endpoints.costs.prices import Price
 
 CHARACTERS_A_TOKEN = 4
 """Of English, about, in the vocabularies of today's models; only where the server does not count."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, Literal
 
-from swag_af.endpoints.streams import assembled, loads
+from swag_af.endpoints.traffic.streams import assembled, loads
 
 _WRONG_PLACE = (401, 403, 404, 405)
 """The key, or the address: no other request would fare better."""
