@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from swag_af.auditing.summary import comparisons, took_part
+from swag_af.auditing.runs.summary import comparisons, took_part
 from swag_af.cli.demo import demo
 from swag_af.cli.options import DemoOptions
 from swag_af.data.runs.findings import read_audits

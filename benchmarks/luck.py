@@ -24,9 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.auditing.audit import audit_columns
 from swag_af.auditing.dataset import Checks, audit
 from swag_af.auditing.probes.probe import probe
+from swag_af.auditing.runs.audit import audit_columns
 from swag_af.data.disk.manifests import MANIFEST
 from swag_af.data.instances.grouping import Groups, by_name_or_text, group
 from swag_af.data.instances.instances import Instance, Instances

@@ -26,7 +26,7 @@ from filter import L, S, _memory_watched, _vocabulary, _words
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.auditing.audit import audit_pool
+from swag_af.auditing.runs.audit import audit_pool
 from swag_af.data.context import Context
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard

@@ -42,7 +42,7 @@ from kept import Kept
 from swag_af.af.fitting import n_folds
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.auditing.audit import audit_columns
+from swag_af.auditing.runs.audit import audit_columns
 from swag_af.data.disk.files import read_jsonl, write_jsonl
 from swag_af.data.numbers.interval import interval, paired_difference, t_quantile
 from swag_af.data.pool.pool import CandidatePool

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from kept import Kept
 
-from swag_af.auditing.audit import audit_columns
+from swag_af.auditing.runs.audit import audit_columns
 from swag_af.data.numbers.interval import interval, paired_difference
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.runs.run import open_run

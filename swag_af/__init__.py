@@ -69,11 +69,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from swag_af.af.loop import filter_pool
     from swag_af.af.options import AFOptions, FilterOptions
-    from swag_af.auditing.audit import audit_of_run, audit_pool
     from swag_af.auditing.dataset import Checks, audit
     from swag_af.auditing.options import AuditOptions
     from swag_af.auditing.outcome import Audit
     from swag_af.auditing.probes.probe import probe
+    from swag_af.auditing.runs.audit import audit_of_run, audit_pool
     from swag_af.baselines.options import BaselinesOptions
     from swag_af.baselines.outcome import Baselines
     from swag_af.cli.datasets.auditing import run_audit
@@ -184,8 +184,8 @@ _MODULE_OF = {
     "TrainTaggerOptions": "swag_af.data.syntax.options",
     "Workers": "swag_af.data.engines.options",
     "audit": "swag_af.auditing.dataset",
-    "audit_of_run": "swag_af.auditing.audit",
-    "audit_pool": "swag_af.auditing.audit",
+    "audit_of_run": "swag_af.auditing.runs.audit",
+    "audit_pool": "swag_af.auditing.runs.audit",
     "check_filter": "swag_af.filters.checking",
     "check_generator": "swag_af.lm.checking",
     "check_guard": "swag_af.guarding.checking",

@@ -84,8 +84,8 @@ SHAPES: dict[str, Shapes] = {
         "assigned_scores": Num[Array, "n A"],
         "counts": Whole[Array, "n"],
     },
-    "swag_af.auditing.crossval:rank_shares": {"scores": Num[Array, "N A"], "return": Float[Array, "N A"]},
-    "swag_af.auditing.crossval:scores_by_fold": {
+    "swag_af.auditing.runs.crossval:rank_shares": {"scores": Num[Array, "N A"], "return": Float[Array, "N A"]},
+    "swag_af.auditing.runs.crossval:scores_by_fold": {
         "columns": Whole[Array, "n m"],
         "folds": Whole[Array, "n"],
         "rows": Whole[Array, "n"] | None,

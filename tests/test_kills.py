@@ -19,8 +19,8 @@ import pytest
 from conftest import make_contexts_of, make_pool
 
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.runs.audit import audit_of_run
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.datasets.auditing import run_audit
 from swag_af.cli.datasets.baselines import run_baselines

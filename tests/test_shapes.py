@@ -9,7 +9,7 @@ import pytest
 from jaxtyping import Float, TypeCheckError
 from shapes import SHAPES, Array, checked
 
-from swag_af.auditing.crossval import rank_shares
+from swag_af.auditing.runs.crossval import rank_shares
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.runs import run as module_loaded_before_the_checks

@@ -24,9 +24,9 @@ import folders
 import numpy as np
 import pytest
 
-from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.comparison import control_cuts
 from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.runs.audit import audit_of_run
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.datasets.auditing import _Cut, _Reading, run_audit
 from swag_af.cli.datasets.baselines import run_baselines

@@ -16,7 +16,7 @@ import numpy as np
 from experimenting.findings import Hits
 from experimenting.sizes import BIG, Size
 from experimenting.steps import N_NEGATIVES, WIDE, Setting, has_wide_folds, pool_of_all, seconds_of_fit
-from swag_af.auditing.audit import audit_columns
+from swag_af.auditing.runs.audit import audit_columns
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.numbers.interval import paired_difference
 from swag_af.data.pool.assignments import random_assignment

@@ -13,7 +13,7 @@ from experimenting.findings import Hits, change, finders, found
 from experimenting.record import KeptRun, kept_run, whole_run
 from experimenting.sizes import BIG, Size
 from experimenting.steps import Setting, encoder_name, pool_of_all, seconds_of_encoder, seconds_of_fit
-from swag_af.auditing.audit import audit_columns
+from swag_af.auditing.runs.audit import audit_columns
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.work.progress import progress

@@ -16,7 +16,7 @@ from experimenting.joined import joined_hits, moments, parts_together
 from experimenting.record import KeptRun, kept_run, whole_run
 from experimenting.sizes import BIG, Size
 from experimenting.steps import Setting, rows_of, seconds_of_fit
-from swag_af.auditing.audit import audit_columns
+from swag_af.auditing.runs.audit import audit_columns
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.numbers.interval import t_quantile
 from swag_af.data.pool.pool import CandidatePool

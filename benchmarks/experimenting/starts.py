@@ -19,7 +19,7 @@ import numpy as np
 from experimenting.findings import Hits, difference
 from experimenting.pools import GoldReader, dealt_rows, reads_gold_of
 from experimenting.steps import DEEP, N_NEGATIVES, Setting, has_wide_folds, models_of, seconds_of_fit
-from swag_af.auditing.audit import audit_columns
+from swag_af.auditing.runs.audit import audit_columns
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
 from swag_af.data.disk.files import read_json, read_jsonl, write_json

@@ -28,7 +28,7 @@ import numpy as np
 from swag_af.auditing.balance import equally
 from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
 from swag_af.auditing.outcome import Audit, Probe, chance_of, over_seeds
-from swag_af.auditing.summary import Rows
+from swag_af.auditing.runs.summary import Rows
 from swag_af.auditing.verdict import EQUALLY, PARTIAL, SPLIT, figure, span
 from swag_af.data.disk.files import read_json
 from swag_af.data.disk.records import Count, parse_record

@@ -13,7 +13,6 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from swag_af.auditing.audit import fingerprint_of
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
 from swag_af.auditing.outcome import Association, Audit
@@ -31,6 +30,7 @@ from swag_af.auditing.probes.probe import (
     probes,
     said_by,
 )
+from swag_af.auditing.runs.audit import fingerprint_of
 from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.auditing.single.tables import Seen
 from swag_af.auditing.single.words import word_associations, word_diagnostics

@@ -7,8 +7,8 @@ from swag_af.auditing.balance import equally
 from swag_af.auditing.codes.code import FAMILIES, codes
 from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, as_found, balanced_form
 from swag_af.auditing.outcome import Association, Audit
+from swag_af.auditing.runs.summary import Rows
 from swag_af.auditing.storing import SavedAudit, saved_form
-from swag_af.auditing.summary import Rows
 from swag_af.data.errors import several
 from swag_af.data.instances.published import pairs_of_splits
 from swag_af.data.numbers.percent import digits_apart, in_percent

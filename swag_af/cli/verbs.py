@@ -54,7 +54,7 @@ def filter(options: FilterOptions) -> None:
 
 def audit(options: AuditOptions) -> None:
     """Print what was found, with intervals; of a run, by each audit filter. Stops with code 1 where a gate fails."""
-    from swag_af.auditing.audit import audit_of_run
+    from swag_af.auditing.runs.audit import audit_of_run
     from swag_af.cli.datasets.auditing import is_of_run, run_audit
 
     if not is_of_run(options):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.auditing.audit import usable_filters
+from swag_af.auditing.runs.audit import usable_filters
 from swag_af.data.disk.files import read_json
 from swag_af.data.disk.manifests import BEGUN, as_read, begin_folder, check_same, read_manifest, sha256_json
 from swag_af.data.disk.urls import command

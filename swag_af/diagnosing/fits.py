@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.auditing.crossval import rank_shares
+from swag_af.auditing.runs.crossval import rank_shares
 from swag_af.data.disk.files import read_array, read_json, write_array, write_json
 from swag_af.data.errors import FormatError
 from swag_af.data.pool.assignments import random_assignment

@@ -7,7 +7,7 @@ interval is within `MARGIN` of it; elsewhere it says that this is not known, and
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from swag_af.auditing.summary import Rows
+from swag_af.auditing.runs.summary import Rows
 from swag_af.data.numbers.percent import in_percent
 from swag_af.diagnosing.agreement import Agreement
 from swag_af.diagnosing.figures import MARGIN, Figure

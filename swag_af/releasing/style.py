@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.auditing.audit import audit_columns
+from swag_af.auditing.runs.audit import audit_columns
 from swag_af.data.errors import SwagAfError
 from swag_af.data.runs.findings import Finding, record_of
 from swag_af.data.runs.run import Run

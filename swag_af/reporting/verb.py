@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, marked, took_part
+from swag_af.auditing.runs.summary import below_in_short, comparison_sentence, comparisons, marked, took_part
 from swag_af.data.disk.files import write_text
 from swag_af.data.disk.replacing import check_apart, check_output
 from swag_af.data.errors import check_kind, takes_options

@@ -11,7 +11,7 @@ from conftest import FeatureFilter, HashFilter
 from swag_af.af.loop import check_filtering, filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.summary import took_part
+from swag_af.auditing.runs.summary import took_part
 from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError

@@ -15,10 +15,10 @@ from folders import write
 from swag_af.af.loop import filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.audit import AuditPlan, audit_columns, audit_of_run, audit_pool, audit_run, due_iterations
-from swag_af.auditing.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.auditing.options import AuditOptions
-from swag_af.auditing.summary import audit_rows
+from swag_af.auditing.runs.audit import AuditPlan, audit_columns, audit_of_run, audit_pool, audit_run, due_iterations
+from swag_af.auditing.runs.crossval import audit_rng, rank_shares, scores_by_fold
+from swag_af.auditing.runs.summary import audit_rows
 from swag_af.cli.datasets.auditing import is_of_run, run_audit
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.runs.filtering import run_filter
@@ -306,7 +306,9 @@ def test_audits_that_were_lost_are_made_again_and_no_other(
         "".join(line + "\n" for line in whole.splitlines() if '"iteration": 4' not in line)
     )
     n_made = []
-    monkeypatch.setattr("swag_af.auditing.audit.audit_pool", lambda *a, **k: n_made.append(1) or audit_pool(*a, **k))
+    monkeypatch.setattr(
+        "swag_af.auditing.runs.audit.audit_pool", lambda *a, **k: n_made.append(1) or audit_pool(*a, **k)
+    )
     run_filter(options(pool_folder, straight.path))
     assert (straight.path / AUDITS).read_text() == whole
     assert len(n_made) == 2
@@ -440,7 +442,7 @@ def test_several_seeds_are_counted_from_the_first_and_what_is_there_is_not_made_
 ) -> None:
     made = []
     monkeypatch.setattr(
-        "swag_af.auditing.audit.audit_pool", lambda *a, **k: made.append(k["seed"]) or audit_pool(*a, **k)
+        "swag_af.auditing.runs.audit.audit_pool", lambda *a, **k: made.append(k["seed"]) or audit_pool(*a, **k)
     )
     _, found = audit_of_run(AuditOptions((straight.path,), filters="hash", seeds=3))
     assert [(f.iteration, f.seed) for f in found] == [(0, 5), (0, 6), (0, 7), (6, 5), (6, 6), (6, 7)]

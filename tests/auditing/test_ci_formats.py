@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.diagnostics import Diagnostic, Example, LeftOut, Status
-from swag_af.auditing.gate import GateResult, decide, parse_gate
-from swag_af.auditing.junit import junit, legal, write_junit
-from swag_af.auditing.sarif import LONGEST, sarif, write_sarif
+from swag_af.auditing.gates.gate import GateResult, decide, parse_gate
+from swag_af.auditing.gates.junit import junit, legal, write_junit
+from swag_af.auditing.gates.sarif import LONGEST, sarif, write_sarif
 from swag_af.data.display.terminal import visible
 
 EXAMPLES = (
@@ -313,7 +313,7 @@ def test_rules_are_the_codes_that_were_computed_with_all_that_is_known_of_them()
 
 def test_a_description_that_is_too_long_is_cut_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
     long = replace(codes()["AF101"], computed="word " * 400)
-    monkeypatch.setattr("swag_af.auditing.sarif.codes", lambda: {"AF101": long})
+    monkeypatch.setattr("swag_af.auditing.gates.sarif.codes", lambda: {"AF101": long})
     (rule,) = checked(sarif(THREE[:1])).tool.driver.rules
     assert rule.full_description is not None
     assert rule.full_description.text.endswith("word …")

@@ -17,10 +17,10 @@ import pytest
 import yaml
 from folders import write
 
-from swag_af.auditing import conditions
 from swag_af.auditing.codes.code import codes
-from swag_af.auditing.conditions import COMPARATORS, FIGURES, STATUSES, parse_condition
-from swag_af.auditing.gate import read_gate
+from swag_af.auditing.gates import conditions
+from swag_af.auditing.gates.conditions import COMPARATORS, FIGURES, STATUSES, parse_condition
+from swag_af.auditing.gates.gate import read_gate
 from swag_af.auditing.options import AuditOptions
 
 ROOT = Path(__file__).resolve().parents[2]

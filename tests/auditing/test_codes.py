@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from swag_af.auditing.codes.code import FAMILIES, GATES, MEANS, Code, codes, find_code
-from swag_af.auditing.conditions import parse_condition
+from swag_af.auditing.gates.conditions import parse_condition
 from swag_af.auditing.options import ExplainOptions
 from swag_af.cli.explain import explain
 from swag_af.data.errors import InputError

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.auditing.codes.code import codes
-from swag_af.auditing.conditions import FIGURES, Comparison, parse_condition
 from swag_af.auditing.dataset import Checks, audit
 from swag_af.auditing.diagnostics import Balanced, Diagnostic, LeftOut
-from swag_af.auditing.gate import decide, parse_gate, read_gate
+from swag_af.auditing.gates.conditions import FIGURES, Comparison, parse_condition
+from swag_af.auditing.gates.gate import decide, parse_gate, read_gate
 from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
 from swag_af.data.errors import GateError, InputError

@@ -24,8 +24,8 @@ from slow import single_features as slow
 
 from swag_af.auditing.balance import class_weights, weighed
 from swag_af.auditing.codes.code import codes
-from swag_af.auditing.conditions import decide_one, parse_condition
 from swag_af.auditing.diagnostics import Diagnostic, as_found, mirrored, of_accuracy
+from swag_af.auditing.gates.conditions import decide_one, parse_condition
 from swag_af.auditing.single import form, likeness, naming, numbers, perplexity, recurrence, rules
 from swag_af.auditing.single.features import FEATURES, OTHERS, feature_diagnostics
 from swag_af.auditing.single.rules import Tried, choose

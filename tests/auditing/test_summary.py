@@ -11,8 +11,8 @@ from conftest import HashFilter, make_pool
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.auditing.audit import AuditPlan, audit_run
-from swag_af.auditing.summary import (
+from swag_af.auditing.runs.audit import AuditPlan, audit_run
+from swag_af.auditing.runs.summary import (
     BELOW_MEANS,
     UNDECIDED,
     against_chance,

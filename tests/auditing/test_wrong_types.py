@@ -11,7 +11,7 @@ from made_up_audits import questions
 
 import swag_af
 from swag_af.auditing.dataset import Checks
-from swag_af.auditing.gate import read_gate
+from swag_af.auditing.gates.gate import read_gate
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import group

@@ -9,8 +9,8 @@ import pytest
 from conftest import HashFilter, make_pool
 
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.summary import unseen_lines
-from swag_af.auditing.unseen import UnseenRule, has_ended
+from swag_af.auditing.runs.summary import unseen_lines
+from swag_af.auditing.runs.unseen import UnseenRule, has_ended
 from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.errors import InputError
 from swag_af.data.pool.view import View
@@ -146,7 +146,7 @@ def killed_after(n: int, function: Callable[..., object]) -> Callable[..., objec
 
 
 @pytest.mark.parametrize("n", range(6))
-@pytest.mark.parametrize("place", ["swag_af.auditing.audit.keep", "swag_af.auditing.unseen.write_unseen"])
+@pytest.mark.parametrize("place", ["swag_af.auditing.runs.audit.keep", "swag_af.auditing.runs.unseen.write_unseen"])
 def test_a_run_that_was_killed_ends_with_the_same_bytes(
     options: FilterOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, n: int
 ) -> None:

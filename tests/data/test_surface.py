@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import shared
 
-from swag_af.auditing.audit import audit_pool
+from swag_af.auditing.runs.audit import audit_pool
 from swag_af.cli.main import main
 from swag_af.data.cells.values import split_context
 from swag_af.data.context import Context

@@ -16,7 +16,7 @@ from test_house import loaded_by
 import swag_af.filters
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.auditing.audit import audit_pool
+from swag_af.auditing.runs.audit import audit_pool
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool

@@ -21,8 +21,8 @@ from judges import (
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.auditing.audit import audit_pool
 from swag_af.auditing.probes.probe import probe
+from swag_af.auditing.runs.audit import audit_pool
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instance, Instances

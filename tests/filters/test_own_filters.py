@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.auditing.audit import AuditPlan, audit_pool, audit_run
+from swag_af.auditing.runs.audit import AuditPlan, audit_pool, audit_run
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import ContractError, InputError
 from swag_af.data.pool.pool import CandidatePool

@@ -29,7 +29,7 @@ from tiny_bert import LETTERS, save_tiny_bert
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.auditing.audit import AuditPlan, audit_run
+from swag_af.auditing.runs.audit import AuditPlan, audit_run
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.extras import install

@@ -12,7 +12,7 @@ from conftest import TINY, make_contexts_of
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.auditing.audit import AuditPlan, audit_run
+from swag_af.auditing.runs.audit import AuditPlan, audit_run
 from swag_af.data.captions.context_set import read_contexts, read_dropped, write_contexts
 from swag_af.data.context import Context
 from swag_af.data.disk.files import write_jsonl

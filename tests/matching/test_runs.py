@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.runs.audit import audit_of_run
 from swag_af.cli.main import main
 from swag_af.data.context import Context
 from swag_af.data.disk.files import read_json, write_json, write_jsonl

@@ -10,7 +10,7 @@ from folders import write
 from mock_server import Asked, MockServer, Said
 from test_refine import MARK, content_of, marks_all, question
 
-from swag_af.auditing.audit import audit_pool
+from swag_af.auditing.runs.audit import audit_pool
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.pool.pool import CandidatePool

@@ -16,7 +16,7 @@ from judged import judged_options
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.audit import AuditPlan, audit_run
+from swag_af.auditing.runs.audit import AuditPlan, audit_run
 from swag_af.cli.parsing import parse
 from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.context import Context

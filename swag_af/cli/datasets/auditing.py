@@ -9,13 +9,13 @@ from pathlib import Path
 
 from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text, control_cuts, drawn_groups
 from swag_af.auditing.dataset import Checks, audit, n_done, n_steps
-from swag_af.auditing.gate import GateResult, decide, read_gate
-from swag_af.auditing.junit import write_junit
+from swag_af.auditing.gates.gate import GateResult, decide, read_gate
+from swag_af.auditing.gates.junit import write_junit
+from swag_af.auditing.gates.sarif import write_sarif
 from swag_af.auditing.options import PROBE_MODELS, AuditOptions
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import AnyModel, Data, check_models
-from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import ABOUT, RECORDS, SavedAudit, check_out, check_replaces, save_audit, saved_form
 from swag_af.data.disk.manifests import check_nothing_lost
 from swag_af.data.disk.replacing import check_apart, check_output, remove

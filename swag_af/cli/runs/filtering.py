@@ -6,8 +6,8 @@ from dataclasses import asdict
 from swag_af.af.loop import check_filtering, filter_pool, name_apart
 from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.af.workers import check_folders
-from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
-from swag_af.auditing.unseen import UnseenRule
+from swag_af.auditing.runs.audit import AuditPlan, audit_run, due_iterations, usable_filters
+from swag_af.auditing.runs.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import several, takes_options
 from swag_af.data.plugins.own_code import said_of

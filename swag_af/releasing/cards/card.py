@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
+from swag_af.auditing.runs.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.errors import several
 from swag_af.data.numbers.percent import in_percent
 from swag_af.data.pool.guarded import ROWS_DROPPED, guard_counts, guard_rows

@@ -4,7 +4,7 @@ means, and what was not measured.
 
 from collections.abc import Sequence
 
-from swag_af.auditing.summary import (
+from swag_af.auditing.runs.summary import (
     UNDECIDED,
     Rows,
     against_chance,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swag_af.auditing.summary import Rows
+from swag_af.auditing.runs.summary import Rows
 from swag_af.diagnosing.agreement import Agreement
 from swag_af.diagnosing.figures import Figure
 from swag_af.diagnosing.growth import Point

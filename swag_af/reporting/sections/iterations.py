@@ -5,7 +5,7 @@ Fits nothing and reads no table of the pool.
 
 import numpy as np
 
-from swag_af.auditing.summary import (
+from swag_af.auditing.runs.summary import (
     audit_rows,
     below_lines,
     comparison_lines,

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 from swag_af.auditing.comparison import Comparison
 from swag_af.auditing.comparison import comparison_lines as repair_lines
 from swag_af.auditing.outcome import Audit
-from swag_af.auditing.storing import SavedAudit, saved_form
-from swag_af.auditing.summary import (
+from swag_af.auditing.runs.summary import (
     Rows,
     audit_rows,
     below_lines,
@@ -17,6 +16,7 @@ from swag_af.auditing.summary import (
     said_lines,
     unseen_lines,
 )
+from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
 from swag_af.auditing.verdict import diagnostic_rows, further, strongest, verdict
 from swag_af.data.errors import several, told

@@ -10,9 +10,9 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from swag_af.auditing.codes.code import codes, is_computed
-from swag_af.auditing.conditions import Decision
 from swag_af.auditing.diagnostics import Diagnostic
-from swag_af.auditing.gate import GateResult
+from swag_af.auditing.gates.conditions import Decision
+from swag_af.auditing.gates.gate import GateResult
 from swag_af.data.disk.files import write_text
 from swag_af.data.disk.urls import command
 from swag_af.data.display.terminal import visible

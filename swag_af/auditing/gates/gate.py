@@ -3,8 +3,8 @@
     [tool.swag-af.audit]            in pyproject.toml; in a file of its own, without this line
     gate = ["AF101 <= 30%", "AF501 clear", "AF102 not found if computed"]
 
-How a condition is written stands in `swag_af.auditing.conditions`. A gate is read, with all its faults, before the
-audit is made. It fails if one condition fails for one diagnostic; then the command line ends with code 1.
+How a condition is written stands in `swag_af.auditing.gates.conditions`. A gate is read, with all its faults, before
+the audit is made. It fails if one condition fails for one diagnostic; then the command line ends with code 1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.auditing.codes.code import is_computed
-from swag_af.auditing.conditions import (
+from swag_af.auditing.diagnostics import Diagnostic, LeftOut, mirrored
+from swag_af.auditing.gates.conditions import (
     Comparison,
     Condition,
     Decision,
@@ -23,7 +24,6 @@ from swag_af.auditing.conditions import (
     not_computed,
     parse_condition,
 )
-from swag_af.auditing.diagnostics import Diagnostic, LeftOut, mirrored
 from swag_af.data.disk.files import read_text, read_toml
 from swag_af.data.disk.records import parse_record
 from swag_af.data.disk.urls import command

@@ -20,9 +20,9 @@ from typing import Any
 from urllib.parse import quote
 
 from swag_af.auditing.codes.code import FAMILIES, Code, codes
-from swag_af.auditing.conditions import Decision
 from swag_af.auditing.diagnostics import Diagnostic, Example, mirrored
-from swag_af.auditing.gate import GateResult
+from swag_af.auditing.gates.conditions import Decision
+from swag_af.auditing.gates.gate import GateResult
 from swag_af.data.disk.files import write_json
 from swag_af.data.display.terminal import visible
 

@@ -9,7 +9,7 @@ iteration, in any order, and does not change the log of the run.
     run/audits.jsonl    one line per audit, by iteration, then filter; the same seed gives the same bytes
 
 Several seeds are several audits, each with its own folds and fits; `over_seeds` averages them. Rows and sentences
-about audits are in `swag_af.auditing.summary`.
+about audits are in `swag_af.auditing.runs.summary`.
 """
 
 import itertools
@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swag_af.auditing.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.runs.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError, takes_options, told

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.auditing.audit import AuditPlan, audit_run
+from swag_af.auditing.runs.audit import AuditPlan, audit_run
 from swag_af.data.errors import InputError, several
 from swag_af.data.numbers.interval import effective_groups, interval, wilson
 from swag_af.data.runs.findings import GONE_BELOW, UnseenCheck, write_unseen
