@@ -250,7 +250,7 @@ def consensus_rows(agreement: Agreement, kinds: Kinds = FILTERED) -> list[list[s
 
 def annotator_rows(agreement: Agreement) -> list[list[str]]:
     """A row an annotator, those with most items first; a header first."""
-    rows = [["annotator", "items", "gold in top 2", "seconds", "agrees: likelihood", "ranking", "skill", "screened"]]
+    rows = [["annotator", "items", "gold top 2", "seconds", "same rating", "same rank", "skill", "dropped"]]
     for one in sorted(agreement.annotators, key=lambda one: (-one.n_items, one.annotator)):
         rows.append(
             [
@@ -261,7 +261,7 @@ def annotator_rows(agreement: Agreement) -> list[list[str]]:
                 _percent(one.rating_pairwise),
                 _percent(one.rank_pairwise),
                 "" if one.skill is None else f"{one.skill:.2f}",
-                "dropped" if one.is_screened else "",
+                "yes" if one.is_screened else "",
             ]
         )
     return rows
@@ -309,4 +309,6 @@ def _number(value: float, *, percent: bool) -> str:
 def _interval(figure: Figure, *, percent: bool) -> str:
     if figure.low is None or figure.high is None:
         return ""
-    return f"{from_to(figure.low, figure.high)} %" if percent else f"{figure.low:z.2f} to {figure.high:z.2f}"
+    if percent:
+        return f"{from_to(figure.low, figure.high).replace(' to ', '–')} %"
+    return f"{figure.low:z.2f} to {figure.high:z.2f}"

@@ -26,13 +26,14 @@ WORST = (
     "The worst of many groups is low by luck, too: compare the deviation of their accuracies with what luck alone "
     "gives. Within a group, instances count one by one."
 )
+COUNTS = "Counted are instances that both have right, one of them alone, and neither."
 MCNEMAR = (
     "McNemar's test is exact, takes instances for independent and leaves out ties; Holm corrects it for all "
     "comparisons that have a test. Intervals and the bootstrap draw whole groups."
 )
 BY_OPTION = "Chance is what an option drawn at random gets."
 BY_CLASS = (
-    "Chance is what naming always the commonest class gets (NLVR2's reference), and beside it what classes drawn by "
+    "Chance is what naming always the commonest class gets (NLVR2's reference), and by shares what classes drawn by "
     "their shares get, anew for each instance. Always one class is consistent only where all right answers of a set "
     "are that class, and never differs."
 )
@@ -172,7 +173,7 @@ def _size(one: Figure) -> str:
 def _chances(figures: Iterable[Figure]) -> tuple[str, ...]:
     """The columns of chance: of classes two."""
     by_shares = any(one.chance_by_shares is not None for one in figures)
-    return ("always commonest", "by class shares") if by_shares else ("chance",)
+    return ("commonest", "by shares") if by_shares else ("chance",)
 
 
 def _chance_cells(one: Figure, columns: Sequence[str]) -> tuple[str, ...]:
@@ -205,7 +206,7 @@ def spread_sentence(model: Score) -> str:
 
 def comparison_rows(comparisons: Sequence[Comparison]) -> Rows:
     """The first model beside each other one."""
-    header = ("first less second", "points", "both", "only first", "only second", "neither")
+    header = ("first less second", "points", "both", "first", "second", "neither")
     rows = [
         (f"{one.first} less {one.second}", signed_with(one.difference), *_counts(one.counts)) for one in comparisons
     ]
@@ -250,7 +251,7 @@ def untested(comparisons: Sequence[Comparison]) -> list[str]:
 
 def gap_rows(gaps: Sequence[Gap]) -> Rows:
     """Sighted beside blind."""
-    header = ("seen", "blind", "sighted less blind", "both", "only sighted", "only blind", "neither")
+    header = ("seen", "blind", "sighted less blind", "both", "sighted", "blind", "neither")
     return [header, *((one.name, shown(one.accuracy), signed_with(one.gap), *_counts(one.counts)) for one in gaps)]
 
 

@@ -327,7 +327,7 @@ def test_the_kind_of_chance_is_said() -> None:
         score = scores_of(instances, instances.answers, name="m")
         scores = Scores("d", instances.kind, len(instances), 10, "10 groups", (), {}, (score,))
         assert kind in headline(scores)
-    assert figure_rows([score])[0][-2:] == ("always commonest", "by class shares")
+    assert figure_rows([score])[0][-2:] == ("commonest", "by shares")
 
 
 def test_the_page_says_which_chance_is_which() -> None:

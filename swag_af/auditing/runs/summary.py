@@ -58,24 +58,32 @@ def took_part(run: Run, name: str) -> bool:
 
 
 def audit_rows(
-    run: Run, findings: Sequence[Finding], *, words: bool = False, units: tuple[str, str] = ("contexts", "groups")
+    run: Run, findings: Sequence[Finding], *, words: bool = False, units: Sequence[str] = ("contexts", "groups")
 ) -> Rows:
     """A header, then each finding, averaged over its seeds; a filter that took part in the filtering is marked.
 
-    `units` are the names of what was scored and of what was kept together.
+    `units` are the names of what was scored and of what was kept together; without any these have no columns.
     """
     averaged = over_seeds(findings)
     of_run, several = any(f.iteration is not None for f, _ in averaged), any(n > 1 for _, n in averaged)
-    header = ("audit filter", "after iteration", "finds gold" if words else "accuracy", "95 % interval")
+    iteration = "after iteration" if units else "iteration"
+    header = ("audit filter", iteration, "finds gold" if words else "accuracy", "95 % interval")
     rows: Rows = [(*header, "against chance", *units, "seeds")]
     for f, n_seeds in averaged:
         after = "-" if f.iteration is None else str(f.iteration)
         between = f"{share(f.low, words)} to {share(f.high, words)}"
-        sizes = (f"{f.n:,}", f"{f.n_groups:,}", f"{n_seeds}")
-        rows.append((marked(run, f.filter, words), after, share(f.accuracy, words), between, against_chance(f), *sizes))
+        sizes = (f"{f.n:,}", f"{f.n_groups:,}")[: len(units)]
+        values = (after, share(f.accuracy, words), between, against_chance(f), *sizes, f"{n_seeds}")
+        rows.append((marked(run, f.filter, words), *values))
     left_out = {header[1]: not of_run or run.matching is not None, "seeds": not several}
     shown = [i for i, title in enumerate(rows[0]) if not left_out.get(title)]
     return [tuple(row[i] for i in shown) for row in rows]
+
+
+def sizes_said(findings: Sequence[Finding], unit: str = "context") -> str:
+    """`600 contexts in 450 groups`: what was scored, and what was kept together."""
+    sizes = dict.fromkeys((f.n, f.n_groups) for f in findings)
+    return " or ".join(f"{several(n, unit)} in {several(n_groups, 'group')}" for n, n_groups in sizes)
 
 
 def comparisons(run: Run, findings: Sequence[Finding]) -> list[Comparison]:

@@ -37,8 +37,8 @@ def summary_lines(pruned: Pruned) -> list[str]:
         rows = comparison_rows(pruned.comparison)
         counted = filter(None, [counted_line(pruned.comparison)])
         lines += ["", CONTROL, *counted, *about.told, *about.made, *_other(pruned), left_line(pruned.comparison)]
-        header = tuple(f"{name}, 95 %" if name.startswith("random removal") else name for name in rows[0])
-        lines += ["", *table([header, *rows[1:]])] if len(rows) > 1 else []
+        header = tuple("at random, 95 %" if name == rows[0][2] else name for name in rows[0])
+        lines += ["", *table([header, *rows[1:]]), f"(at random: {rows[0][2]})"] if len(rows) > 1 else []
     if about.agreement:
         lines += ["", agreement_line(about.agreement)]
     return lines

@@ -10,6 +10,7 @@ from swag_af.scoring.masking import write_masked
 from swag_af.scoring.options import ScoreOptions
 from swag_af.scoring.outcome import Scores
 from swag_af.scoring.told import (
+    COUNTS,
     MCNEMAR,
     WORST,
     Rows,
@@ -74,9 +75,11 @@ def score_lines(scores: Scores, options: ScoreOptions) -> list[str]:
         lines += ["", *table(figure_rows(scores.models)), chance_sentence(scores.models[0].figures)]
     for model in scores.models:
         lines += _with(group_rows(model), spread_sentence(model), WORST)
-    lines += _with(comparison_rows(scores.comparisons))
+    lines += _with(comparison_rows(scores.comparisons), COUNTS)
     lines += _with(p_rows(scores.comparisons), *untested(scores.comparisons), MCNEMAR)
-    lines += _with(gap_rows(scores.gaps))
+    gaps = gap_rows(scores.gaps)
+    lines += _with([row[:3] for row in gaps])
+    lines += _with([(row[0], *row[3:]) for row in gaps], COUNTS)
     if scores.people:
         own_chance = "" if scores.models else chance_sentence(scores.people.figures)
         lines += _with(people_rows(scores.people), own_chance, *people_sentences(scores.people))

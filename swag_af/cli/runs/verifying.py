@@ -110,8 +110,10 @@ def verify_agreement(options: AgreementOptions) -> None:
         *filter(None, [told_apart(verdict.item for verdict in counted)]),
         "",
     )
+    labels = distribution_rows(found, ANY)
     for rows in (
-        distribution_rows(found, ANY),
+        [row[:5] for row in labels],
+        [[row[0], *row[5:]] for row in labels],  # the paper's
         agreement_rows(found),
         consensus_rows(found, ANY),
         annotator_rows(found),

@@ -13,6 +13,7 @@ from swag_af.auditing.runs.summary import (
     marked,
     repeated_lines,
     share,
+    sizes_said,
     with_interval,
 )
 from swag_af.auditing.verdict import FEW
@@ -136,9 +137,10 @@ def style_lines(run: Run, style: Style) -> list[str]:
     return [
         "What style gives away in these questions:",
         "",
-        *table(style_rows(run, style)),
+        *table(audit_rows(run, style.findings, units=())),
         "",
-        f"(fresh filters, fitted and scored on different groups; chance is {style.findings[0].chance:.3f})",
+        f"({sizes_said(style.findings, 'question')}; fresh filters, fitted and scored on different groups; chance is "
+        f"{style.findings[0].chance:.3f})",
         *(["", *below] if below else []),
         *left_out,
     ]

@@ -1,6 +1,8 @@
 """Runs, models and questions as text: aligned tables for the terminal, rows for the dataset card."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from swag_af.auditing.comparison import Comparison
@@ -14,6 +16,7 @@ from swag_af.auditing.runs.summary import (
     not_asked,
     repeated_lines,
     said_lines,
+    sizes_said,
     unseen_lines,
 )
 from swag_af.auditing.storing import SavedAudit, saved_form
@@ -31,17 +34,42 @@ if TYPE_CHECKING:
     from swag_af.lm.texts.estimate import TextEstimate
 
 
+WIDTH, NAMED = 80, 20
+"""Columns of a terminal, and how narrow the names of rows may become before a table is split."""
+
+
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows as aligned columns, the first row a header; the first column is left-aligned, the others right-aligned."""
+    """Rows as aligned columns, the first row a header; the first column is left-aligned, the others right-aligned.
+
+    No line is wider than `WIDTH`, but where a cell is so by itself: names of rows are broken between words, and if that
+    does not do, the columns go into several tables, one below the other, each with the names of the rows.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  " + "  ".join(cells).rstrip())
-    return [lines[0], "  " + "-" * (sum(widths) + 2 * len(widths) - 2), *lines[1:]]
+    values = sum(widths[1:]) + 2 * len(widths)  # with what is before and between columns
+    word = max((len(word) for row in rows for word in row[0].split()), default=0)
+    room = max(min(widths[0], max(NAMED, word)), WIDTH - values)
+    if room + values <= WIDTH or len(widths) < 3:
+        return _aligned(rows, [min(widths[0], room), *widths[1:]])
+    fitting = max(1, sum(room + sum(widths[1:k]) + 2 * k <= WIDTH for k in range(2, len(widths))))
+    n = 1 + ceil((len(widths) - 1) / ceil((len(widths) - 1) / fitting))  # as many columns in each, not in the first
+    first, rest = [row[:n] for row in rows], [(row[0], *row[n:]) for row in rows]
+    return [*table(first), "", *table(rest)]
+
+
+def _aligned(rows: Sequence[tuple[str, ...]], widths: Sequence[int]) -> list[str]:
+    head, *body = [_broken(row, widths) for row in rows]
+    return [*head, "  " + "-" * (sum(widths) + 2 * len(widths) - 2), *(line for lines in body for line in lines)]
+
+
+def _broken(row: tuple[str, ...], widths: Sequence[int]) -> list[str]:
+    """The lines of a row: one, and others for what is too long of its name."""
+    name, *more = (
+        [row[0]]
+        if len(row[0]) <= widths[0]
+        else wrap(row[0], widths[0], break_long_words=False, break_on_hyphens=False)
+    )
+    cells = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+    return ["  " + "  ".join(cells).rstrip(), *("    " + line for line in more)]
 
 
 def drop_lines(drops: Mapping[str, int]) -> list[str]:
@@ -155,9 +183,10 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
     told = [*repeated_lines(run), *unseen_lines(run), *said_lines(findings)]
     groups = "folds of the matching" if run.is_matched else "videos, and contexts that share a sentence"
     return [
-        *table(audit_rows(run, findings)),
+        *table(audit_rows(run, findings, units=())),
         "",
-        f"(fresh filters, fitted and scored on different groups: {groups}; chance is {run.chance:.3f})",
+        f"({sizes_said(findings)}; fresh filters, fitted and scored on different groups: {groups}; chance is "
+        f"{run.chance:.3f})",
         *(["", *compared] if compared else []),
         *(["", *below] if below else []),
         *(["", *told] if told else []),
