@@ -2,11 +2,9 @@
 found. Measures nothing.
 """
 
-from swag_af.data.numbers.percent import in_percent
-from swag_af.diagnosing.growth import Against
 from swag_af.diagnosing.outcome import Diagnosis
 from swag_af.diagnosing.words import (
-    UNKNOWN,
+    NARROWER,
     WITHIN,
     Answer,
     Status,
@@ -16,11 +14,11 @@ from swag_af.diagnosing.words import (
     no_gain,
     number,
     on_accuracy,
-    percent,
+    told_from,
 )
 
 NO_SWAPS = (
-    "Other fits would find much the same where this is near 1. A matching swaps nothing that they could agree on."
+    "The nearer to 1, the more other fits would find the same. A matching swaps nothing that they could agree on."
 )
 
 
@@ -28,7 +26,10 @@ def matched_answers(diagnosis: Diagnosis) -> list[Answer]:
     """On the accuracy, the filter and the matching, in this order."""
     name = diagnosis.main.name
     correlation = number(diagnosis.agreement(name, name).correlation)
-    agree = f"Rank correlation of fits of {name} over the wrong answers of a row {correlation}."
+    agree = (
+        f"The rank correlation of two fits of {name} over the wrong answers of a row is {correlation}; 1 is the same "
+        "order, 0 is no agreement."
+    )
     at = f"That is chance, {WITHIN}: there is no more than that which"
     accuracy = on_accuracy(diagnosis, _BELOW, at, "something")
     return [accuracy, Answer("filter", "unknown", agree, NO_SWAPS), _matching(diagnosis)]
@@ -42,14 +43,9 @@ _BELOW = (
 
 def _matching(diagnosis: Diagnosis) -> Answer:
     against = diagnosis.main.growth.against
-    each = ", ".join(_of_so_many(one) for one in against)
-    found = f"Wrong answers of a row, drawn at random: {diagnosis.main.name} tells gold from {each}."
+    each = "; from ".join(told_from(one, "wrong answer") for one in against)
+    found = f"{diagnosis.main.name} tells gold from {each}."
     return Answer("matching", *_of_matching(diagnosis, found + control_said(diagnosis.main)))
-
-
-def _of_so_many(one: Against) -> str:
-    n = "one" if one.n_negatives == 1 else f"{one.n_negatives:,}"
-    return f"{n} in {percent(one.accuracy)} (guessing {in_percent(one.chance)})"
 
 
 def _of_matching(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
@@ -58,7 +54,8 @@ def _of_matching(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
         return "limit", found, means
     if at_chance(diagnosis):
         return "fine", found, "At chance or below, so this filter learns nothing of gold from what the matching took."
-    return "unknown", found, f"{UNKNOWN} whether what the matching took tells this filter anything of gold."
+    means = f"It is undecided whether what the matching took tells this filter anything of gold. {NARROWER}"
+    return "unknown", found, means
 
 
 def advice_on_matching(diagnosis: Diagnosis) -> str:
@@ -67,7 +64,8 @@ def advice_on_matching(diagnosis: Diagnosis) -> str:
         return f"Another matching: {no_gain(diagnosis)}"
     return (
         "Another matching: a smaller --weight (of rationales --rationale-weight) takes answers that are nearer to the "
-        "right one, a better model of --relevance takes some that suit the question better, and more rows in a bucket "
+        "right one. A better model of --relevance takes some that suit the question better. More rows in a bucket "
         "(more data, a larger --bucket-size, fewer --folds as far as figures and splits can spare them) leave more to "
-        f"choose from. What each does, {UNKNOWN.lower()} before it is tried; `match --sweep` compares weights."
+        "choose from. Not tested: what each does here. `match --sweep` compares weights; matching and diagnosing again "
+        "tests the others."
     )

@@ -1,7 +1,8 @@
 """The diagnosis in words: an answer to each question, what would help, rows of tables. Measures nothing.
 
 Advice is given only where an interval leaves out zero, and that something is at chance is said only where its whole
-interval is within `MARGIN` of it; elsewhere it says that this is not known, and how much the interval allows.
+interval is within `MARGIN` of it; elsewhere it says what was not tested and what would test it, or that it is undecided
+and how much the interval allows. No brackets stand within brackets.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +18,13 @@ from swag_af.diagnosing.matched import advice_on_matching, matched_answers
 from swag_af.diagnosing.outcome import Diagnosis, OfFilter
 from swag_af.diagnosing.trend import Trend
 from swag_af.diagnosing.words import (
-    UNKNOWN,
+    NARROWER,
     WITHIN,
     Answer,
     Status,
     above_chance,
     at_chance,
+    cell,
     change,
     control_said,
     negative,
@@ -32,9 +34,15 @@ from swag_af.diagnosing.words import (
     on_accuracy,
     percent,
     points,
+    told_from,
 )
 
 ALL_ASSIGNED = "Every candidate of the pool is assigned, so that no swap is possible."
+LARGER = "A pool with more negatives, filtered and diagnosed in the same way, tests it."
+CONTINUED = "`swag-af filter` with a larger --iterations goes on with this run, and tests it."
+
+Captioned = list[tuple[str, Rows]]
+"""Tables, each after a sentence that explains it."""
 
 
 def not_asked(diagnosis: Diagnosis) -> str:
@@ -52,7 +60,7 @@ def headline(diagnosis: Diagnosis) -> str:
     if found[0].status != "open":
         return " ".join([found[0].found, found[0].means, *caveats])
     said = [one.means for one in found[1:] if one.status in ("limit", "open")]
-    said = said or [f"{UNKNOWN} why it is not lower: no figure here decides it."]
+    said = said or ["No figure here decides why it is not lower: see below what was not tested."]
     return " ".join([found[0].found, *said, *caveats])
 
 
@@ -99,15 +107,15 @@ def _sees(diagnosis: Diagnosis) -> str:
     name, random = diagnosis.main.name, _against_assigned(diagnosis)
     agreement = diagnosis.agreement(name, name)
     if random.accuracy.low > random.chance:
-        return f"Random candidates it does tell from gold ({percent(random.accuracy)}), so swaps did this."
+        return f"It does find gold among random candidates, in {percent(random.accuracy)}, so swaps did this."
     neither = (
         f"Fitted on {diagnosis.main.growth.random[-1].n:,} contexts, it is not seen to tell random candidates from "
-        f"gold either ({percent(random.accuracy)})"
+        f"gold either, and finds it in {percent(random.accuracy)}"
     )
     less = " Fits on all contexts may see more: --limit left some out." if diagnosis.n < diagnosis.n_all else ""
     if not _correlated(agreement):
-        return f"{neither}, and its fits are not seen to agree: it may read nothing at all.{less}"
-    agree = f"{neither}, though its fits agree in part (rank correlation {number(agreement.correlation)})"
+        return f"{neither}. And its fits are not seen to agree: it may read nothing at all.{less}"
+    agree = f"{neither}. Its fits do agree in part, with a rank correlation of {number(agreement.correlation)}"
     if not random.accuracy.is_near(random.chance):
         return f"{agree}.{less}"
     return f"{agree}: to this filter random candidates are as good as gold, {WITHIN}, before any filtering.{less}"
@@ -119,15 +127,15 @@ def _correlated(agreement: Agreement) -> bool:
 
 def _pool(diagnosis: Diagnosis) -> Answer:
     if not diagnosis.has_spares:
-        return Answer("pool", "unknown", ALL_ASSIGNED, "What harder candidates would do cannot be asked of this pool.")
+        means = f"Not tested: what harder candidates would do, since this pool has none to spare. {LARGER}"
+        return Answer("pool", "unknown", ALL_ASSIGNED, means)
     left = diagnosis.main.left
     found = (
-        f"No unassigned candidate scores above the easiest distractor in {percent(left.none_above_easiest)} of the "
-        f"contexts, above gold in {percent(left.none_above_gold)}; in {percent(left.stuck)} a swap is wanted and none "
-        f"is possible. If all took their hardest candidates: accuracy {percent(left.same_fit)} by the fit that chose "
-        f"them (an optimist's bound), {percent(left.other_fit)} by another fit; now {percent(left.now)}. Fits on these "
-        f"themselves find gold in {percent(left.fresh_hardest)}, beside {percent(left.fresh_now)} on the run's "
-        "distractors, each fitted on a third of the contexts."
+        f"Gold is found in {percent(left.now)} now. If every context took its hardest candidates, another fit would "
+        f"find it in {percent(left.other_fit)}. In {percent(left.none_above_easiest)} of the contexts no unassigned "
+        "candidate is harder than the easiest distractor. New fits that learn from the hardest candidates find gold in "
+        f"{percent(left.fresh_hardest)}; such fits on the run's distractors, of as many contexts, in "
+        f"{percent(left.fresh_now)}."
     )
     return Answer("pool", *_of_pool(diagnosis, found))
 
@@ -135,28 +143,26 @@ def _pool(diagnosis: Diagnosis) -> Answer:
 def _of_pool(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
     left, chance = diagnosis.main.left, diagnosis.chance
     if at_chance(diagnosis):
-        return "fine", found, "At chance or below, so the pool does not hold this curve up."
+        common = " The hardest have something in common that new fits learn: all of them at once would give gold away."
+        is_found_again = left.fresh_hardest.low > chance and left.fall_fresh.high < 0
+        means = "The curve is at chance or below, so the pool does not hold it up."
+        return "fine", found, means + (common if is_found_again else "")
     if not above_chance(diagnosis):
-        return (
-            "unknown",
-            found,
-            f"{UNKNOWN} whether the pool holds it up: the curve is not distinguishable from chance.",
-        )
+        return "unknown", found, "The curve is not distinguishable from chance, so there may be little to hold up."
     if left.other_fit.low > chance:
         up = f"even their hardest candidates leave {100 * (left.other_fit.value - chance):z.1f} points above chance."
         if left.none_above_easiest.low > 0.5:
             return "limit", found, f"The pool is used up: most contexts have no harder candidate left, and {up}"
         more = f" Swaps may still lower it by {points(left.fall_other)}." if left.fall_other.low > 0 else ""
-        return "limit", found, f"The pool is the limit: of all contexts, {up}{more}"
+        return "limit", found, f"The pool is the limit: over all contexts, {up}{more}"
     if left.fall_other.low <= 0:
-        return "unknown", found, f"{UNKNOWN} whether the candidates that are left would lower the curve."
+        means = (
+            f"Taking the hardest candidates changes accuracy by {change(negative(left.fall_other))}, which may be none."
+        )
+        return "unknown", found, means
     seen = "The pool has harder candidates left, as present fits see them"
     if _is_denied(left, chance):
-        return (
-            "unknown",
-            found,
-            f"{seen}, but {_denial(left)}: {UNKNOWN.lower()} whether more iterations would lower it.",
-        )
+        return "unknown", found, f"{seen}. But {_denial(left)}. So more iterations may lower the curve, or may not."
     if left.other_fit.high <= chance + MARGIN:
         return "open", found, f"{seen}, enough for chance {WITHIN}: more iterations can go there."
     return "open", found, f"{seen}: more iterations can lower it, by {points(left.fall_other)} at most."
@@ -171,7 +177,7 @@ def _denial(left: Left) -> str:
     changed = change(negative(left.fall_fresh))
     return (
         f"fits on the hardest find gold above chance, in {percent(left.fresh_hardest)}, and not surely less often than "
-        f"on the run's distractors ({changed})"
+        f"on the run's distractors: the change is {changed}"
     )
 
 
@@ -179,18 +185,23 @@ def _filter(diagnosis: Diagnosis) -> Answer:
     name = diagnosis.main.name
     agreement = diagnosis.agreement(name, name)
     if not diagnosis.has_spares:
-        found = f"Rank correlation of fits of {name} over candidates {number(agreement.correlation)}."
-        return Answer("filter", "unknown", found, "Whether fits agree on swaps cannot be asked: none is possible.")
+        found = f"The rank correlation of two fits of {name} over the candidates is {number(agreement.correlation)}."
+        means = f"Not tested: whether fits agree on swaps, since none is possible. {LARGER}"
+        return Answer("filter", "unknown", found, means)
     if agreement.swaps is None:
-        return Answer("filter", "unknown", "No fit would make a swap.", f"{UNKNOWN} whether swaps would be noise.")
+        means = (
+            "Not tested: whether fits agree on swaps. Another filter (--filters) may find distractors that are easy."
+        )
+        return Answer("filter", "unknown", "No fit would make a swap.", means)
     found = (
         f"Of the swaps that one fit of {name} would make, another fit finds {percent(agreement.swaps)} right; a coin "
-        f"gives 50 %. Rank correlation over candidates {number(agreement.correlation)}."
+        f"gives 50 %. The rank correlation of two fits over all candidates is {number(agreement.correlation)}; 1 is "
+        "the same order, 0 is no agreement."
     )
     if agreement.swaps.low <= 0.5:
         return Answer("filter", *_of_noise(agreement.swaps, diagnosis, found))
     seen = 200 * agreement.swaps.value - 100
-    means = f"Fits agree more than by luck: {seen:.0f} % of the way from a coin to full agreement on swaps."
+    means = f"Fits agree on swaps more than by luck: {seen:.0f} % of the way from a coin to full agreement."
     return Answer("filter", "fine", found, means)
 
 
@@ -201,11 +212,8 @@ def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, 
     noise = f"swaps of one fit are noise to the next, {worse if swaps.low < 0.5 - MARGIN else WITHIN}"
     if swaps.high > 0.5 + MARGIN:
         most = 100 * (swaps.high - 0.5)
-        return (
-            "unknown",
-            found,
-            f"Not distinguishable from a coin; the interval allows up to {most:.1f} points: {UNKNOWN.lower()}.",
-        )
+        means = f"Swaps are not distinguishable from a coin: the interval allows up to {most:.1f} points. {NARROWER}"
+        return "unknown", found, means
     if at_chance(diagnosis):
         return "fine", found, f"{noise.capitalize()}; the curve is at chance all the same."
     if not above_chance(diagnosis):
@@ -216,12 +224,8 @@ def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, 
 
 def _source(diagnosis: Diagnosis) -> Answer:
     one, some = diagnosis.main.growth.against[0], _against_assigned(diagnosis)
-    found = (
-        f"Random candidates of the pool: {diagnosis.main.name} tells gold from one in {percent(one.accuracy)} "
-        f"(guessing {in_percent(one.chance)})"
-    )
-    if some.n_negatives > 1:
-        found += f", from {some.n_negatives} in {percent(some.accuracy)} (guessing {in_percent(some.chance)})"
+    found = f"{diagnosis.main.name} tells gold from {told_from(one, 'random candidate')}"
+    found += f"; from {told_from(some, 'random candidate')}" if some.n_negatives > 1 else ""
     found += f".{control_said(diagnosis.main)}"
     if some.accuracy.low > some.chance:
         return Answer("candidates", *_given_away(diagnosis, found))
@@ -231,8 +235,7 @@ def _source(diagnosis: Diagnosis) -> Answer:
     if some.accuracy.high < some.chance:
         means = "Below chance: gold looks like what is wrong to this filter, as where candidates are golds of others."
         return Answer("candidates", "unknown", found, means)
-    told = not_told(some.accuracy, some.chance)
-    return Answer("candidates", "unknown", found, f"That is {told} whether they are as gold is.")
+    return Answer("candidates", "unknown", found, f"That is {not_told(some.accuracy, some.chance)}. {NARROWER}")
 
 
 def _given_away(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
@@ -241,7 +244,7 @@ def _given_away(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
         return "limit", found, f"{means}, and some of that is left."
     if at_chance(diagnosis):
         return "fine", found, f"{means}; swaps have taken that away."
-    return "unknown", found, f"{means}; {UNKNOWN.lower()} whether some of that is left."
+    return "unknown", found, f"{means}. The curve is too near to chance to say whether some of that is left."
 
 
 def _against_assigned(diagnosis: Diagnosis) -> Against:
@@ -258,8 +261,8 @@ def advice(diagnosis: Diagnosis) -> list[str]:
     if not above_chance(diagnosis):
         return [f"More iterations, more candidates, others: {no_gain(diagnosis)}", *_contexts(diagnosis)]
     if not diagnosis.has_spares:
-        more = "More iterations: none can swap anything. More candidates: a pool without spare ones does not say."
-        return [more, *_contexts(diagnosis), _better(diagnosis)]
+        more = ["More iterations: none can swap anything.", f"More candidates: not tested. {LARGER}"]
+        return [*more, *_contexts(diagnosis), _better(diagnosis)]
     return [_iterations(diagnosis), _candidates(diagnosis), *_contexts(diagnosis), _better(diagnosis)]
 
 
@@ -267,12 +270,19 @@ def _iterations(diagnosis: Diagnosis) -> str:
     left = diagnosis.main.left
     if left.fall_other.low <= 0:
         changed = change(negative(left.fall_other))
-        return f"More iterations: {UNKNOWN.lower()}; taking the hardest candidates changes accuracy by {changed}."
-    lowest = f"chance, {in_percent(diagnosis.chance)},"
+        return (
+            f"More iterations: not tested. Taking the hardest candidates changes accuracy by {changed}, which may be "
+            f"none. {CONTINUED}"
+        )
+    lowest = "chance"
     if left.other_fit.high > diagnosis.chance:
-        lowest = f"{percent(left.other_fit)}, chance {in_percent(diagnosis.chance)},"
-    said = f"More iterations: down to {lowest} at best with this pool, as present fits see what is hardest."
-    return f"{said} But {_denial(left)}." if _is_denied(left, diagnosis.chance) else said
+        lowest = percent(left.other_fit)
+    said = (
+        f"More iterations: at best they take accuracy from {percent(left.now)} down to {lowest} with this pool, as "
+        f"present fits see what is hardest; chance is {in_percent(diagnosis.chance)}."
+    )
+    but = f" But {_denial(left)}." if _is_denied(left, diagnosis.chance) else ""
+    return f"{said}{but} {CONTINUED}"
 
 
 def _candidates(diagnosis: Diagnosis) -> str:
@@ -280,32 +290,38 @@ def _candidates(diagnosis: Diagnosis) -> str:
     twice = 2 * trend.largest
     if left.other_fit.low <= chance:
         if _is_denied(left, chance):
-            return f"More candidates: {UNKNOWN.lower()}; {_denial(left)}."
+            return f"More candidates: not tested. Present fits cannot tell, for {_denial(left)}. {LARGER}"
         if left.other_fit.high <= chance + MARGIN:
             return f"More candidates: not needed; the hardest that are there bring present fits to chance, {WITHIN}."
         told = not_told(left.other_fit, chance)
-        return f"More candidates: present fits on the hardest that are there are {told} whether more are needed."
+        return f"More candidates: not tested. Present fits on the hardest that are there are {told}. {LARGER}"
     if trend.direction < 0 and trend.doubled is not None:
         return (
             f"More candidates: {twice:,} a context in place of {trend.largest:,} would lower the accuracy among the "
-            f"hardest by {points(negative(trend.doubled))}, by a power law and present fits."
+            f"hardest by {points(negative(trend.doubled))}, if the trend over smaller pools goes on. {LARGER}"
         )
-    return f"More candidates: {_unsaid(trend, f'{twice:,} a context')}"
+    last = f" The last doubling changed accuracy by {change(trend.last)}." if trend.last else ""
+    said = f"More candidates: not tested. What {twice:,} a context would do cannot be predicted: {_why_unsaid(trend)}."
+    return f"{said}{last} {LARGER}"
 
 
 def _better(diagnosis: Diagnosis) -> str:
     main, chance, some = diagnosis.main, diagnosis.chance, _against_assigned(diagnosis)
     if some.accuracy.low <= some.chance:
         return (
-            f"Other candidates, by another generator or from elsewhere: {UNKNOWN.lower()}; {main.name} is not seen to "
-            f"tell random ones of these from gold ({percent(some.accuracy)}, guessing {in_percent(some.chance)})."
+            f"{_OTHERS} {main.name} is not seen to tell random ones of these from gold: it finds gold in "
+            f"{percent(some.accuracy)}, where guessing finds {in_percent(some.chance)}. {_OTHER_POOL}"
         )
     return (
-        f"Other candidates, by another generator or from elsewhere: {main.name} finds gold among random ones of these "
+        f"{_OTHERS} {main.name} finds gold among random ones of these "
         f"{100 * (some.accuracy.value - some.chance):z.1f} points more often than by chance, and among the run's "
-        f"distractors {100 * (main.left.now.value - chance):z.1f} points. Such as it could not tell from "
-        "gold would take both to chance; how near others come, we do not know."
+        f"distractors {100 * (main.left.now.value - chance):z.1f} points. Candidates that it cannot tell from gold "
+        f"would take both to chance. {_OTHER_POOL}"
     )
+
+
+_OTHERS = "Other candidates, by another generator or from elsewhere: not tested."
+_OTHER_POOL = "Make a pool of them from the same contexts, and filter and diagnose it: that tells how near they come."
 
 
 def _contexts(diagnosis: Diagnosis) -> list[str]:
@@ -325,76 +341,93 @@ def _contexts(diagnosis: Diagnosis) -> list[str]:
 def _of_contexts(n: int, doubled: Figure, what: str) -> str:
     is_more = doubled.value > 0
     changed, told = points(doubled if is_more else negative(doubled)), "better" if is_more else "worse"
-    said = f"More contexts: fitted on {n:,}, it would tell gold from {what} {told} by {changed}"
+    said = f"More contexts: fits on {n:,} would tell gold from {what} {told} by {changed}, if the trend goes on."
     if is_more and what.startswith("the run"):
-        return f"{said}: accuracy is as low as it is partly for want of contexts to learn from."
-    return f"{said}."
+        return f"{said} So accuracy is as low as it is partly for want of contexts to learn from."
+    return said
 
 
 def _unknown_contexts(trends: Mapping[str, Trend]) -> str:
     """What is not known of each, the reason once where all have one."""
     twice = 2 * max(trend.largest for trend in trends.values())
-    said = f"More contexts: {UNKNOWN.lower()} whether fits on {twice:,} would tell gold better from"
-    whys = {what: f" ({_why_unsaid(trend)})" for what, trend in trends.items()}
+    said = (
+        f"More contexts: not tested. Whether fits on {twice:,} would tell gold better from {' or from '.join(trends)} "
+    )
+    whys = {what: _why_unsaid(trend) for what, trend in trends.items()}
     if len(set(whys.values())) == 1:
-        said = f"{said} {' or from '.join(trends)}{next(iter(whys.values()))}."
+        said += f"cannot be predicted: {next(iter(whys.values()))}."
     else:
-        said = f"{said} {' or from '.join(what + why for what, why in whys.items())}."
+        said += f"cannot be predicted: {'; '.join(f'of {what}, {why}' for what, why in whys.items())}."
     lasts = [f"{change(trend.last)} on {what}" for what, trend in trends.items() if trend.last]
-    return f"{said} The last doubling changed accuracy by {', '.join(lasts)}." if lasts else said
-
-
-def _unsaid(trend: Trend, what: str) -> str:
-    """Why nothing is said of twice as much; and what the last doubling did."""
-    last = f" The last doubling changed accuracy by {change(trend.last)}." if trend.last else ""
-    return f"{UNKNOWN.lower()} what {what} would do ({_why_unsaid(trend)}).{last}"
+    said += f" The last doubling changed accuracy by {', '.join(lasts)}." if lasts else ""
+    return f"{said} A run of more contexts, diagnosed, tests it."
 
 
 def _why_unsaid(trend: Trend) -> str:
-    return f"the power law says {change(trend.doubled)}" if trend.doubled else trend.why_unknown
+    return f"the trend says {change(trend.doubled)}, which may be none" if trend.doubled else trend.why_unknown
 
 
-def tables(diagnosis: Diagnosis) -> dict[str, list[Rows]]:
+def tables(diagnosis: Diagnosis) -> dict[str, Captioned]:
     """The tables behind each answer, and behind what would help; all that there are, in the order of the answers."""
-    of_filter, against = agreement_rows(diagnosis), against_rows(diagnosis.filters)
+    of_filter: Captioned = [(_ORDER, order_rows(diagnosis)), (_BOTH, agreement_rows(diagnosis))]
+    growth: Captioned = [(_AGAINST, against_rows(diagnosis.filters)), (_GROWTH, growth_rows(diagnosis))]
     if diagnosis.is_matched:
-        return {"filter": [of_filter], "matching": [against, growth_rows(diagnosis)], "help": []}
-    return {
-        "pool": [left_rows(diagnosis), fresh_rows(diagnosis)],
-        "filter": [of_filter],
-        "candidates": [against, growth_rows(diagnosis)],
-        "help": [fewer_rows(diagnosis.main)],
-    }
+        return {"filter": of_filter, "matching": growth, "help": []}
+    pool = [(_LEFT, left_rows(diagnosis)), (_HARDEST, hardest_rows(diagnosis)), (_FRESH, fresh_rows(diagnosis))]
+    return {"pool": pool, "filter": of_filter, "candidates": growth, "help": [(_FEWER, fewer_rows(diagnosis.main))]}
+
+
+_LEFT = "In how many contexts, in %, no unassigned candidate is harder; in how many an easy distractor has to stay:"
+_HARDEST = "How often gold is found, in %: now, and if every context took its hardest candidates:"
+_FRESH = "How often new fits find gold, in %, that learn from these candidates in a third of the contexts:"
+_ORDER = "How far two fits agree: on the order of candidates (1 is the same), and on swaps, in % (50 is a coin):"
+_BOTH = "Of what one fit finds easy, or gets wrong, the share that another does too, in %, and the share by luck:"
+_AGAINST = "How often gold is found, in %, beside so many random candidates; in the control a random one stands for it:"
+_GROWTH = "How often gold is found, in %, by fits on so many contexts:"
+_FEWER = "How often another fit finds gold, in %, if contexts had so many candidates and took the hardest:"
 
 
 def left_rows(diagnosis: Diagnosis) -> Rows:
     """What the pool has left, a row for each filter."""
-    rows: Rows = [("filter", "no harder one left", "none above gold", "now", "hardest: same fit", "another fit")]
+    rows: Rows = [("filter", "than the easiest", "than gold", "has to stay")]
     for one in diagnosis.filters:
-        left = one.left
-        figures = (left.none_above_easiest, left.none_above_gold, left.now, left.same_fit, left.other_fit)
-        known = figures if diagnosis.has_spares else (None, None, left.now, None, None)
-        rows.append((one.name, *map(percent, known)))
+        figures = (one.left.none_above_easiest, one.left.none_above_gold, one.left.stuck)
+        rows.append((one.name, *map(cell, figures if diagnosis.has_spares else (None, None, None))))
+    return rows
+
+
+def hardest_rows(diagnosis: Diagnosis) -> Rows:
+    """Accuracy now, and if the hardest were taken, a row for each filter."""
+    rows: Rows = [("filter", "now", "by the fit that chose", "by another fit")]
+    for one in diagnosis.filters:
+        hardest = (one.left.same_fit, one.left.other_fit) if diagnosis.has_spares else (None, None)
+        rows.append((one.name, *map(cell, (one.left.now, *hardest))))
     return rows
 
 
 def fresh_rows(diagnosis: Diagnosis) -> Rows:
     """What fits on a third find: on the run's distractors, on the hardest candidates."""
-    rows: Rows = [("fitted on a third", "the run's distractors", "the hardest", "change")]
+    rows: Rows = [("filter", "run's distractors", "the hardest", "change in points")]
     for one in diagnosis.filters:
         left = one.left
-        hardest = (percent(left.fresh_hardest), change(negative(left.fall_fresh)))
-        rows.append((one.name, percent(left.fresh_now), *(hardest if diagnosis.has_spares else ("–", "–"))))
+        hardest = (cell(left.fresh_hardest), change(negative(left.fall_fresh)).replace(" points", ""))
+        rows.append((one.name, cell(left.fresh_now), *(hardest if diagnosis.has_spares else ("–", "–"))))
     return rows
 
 
+def order_rows(diagnosis: Diagnosis) -> Rows:
+    """How far fits agree on order and on swaps, a row for each kind of pair."""
+    rows: Rows = [("fits", "rank correlation", "swaps found right")]
+    return [*rows, *((pair_name(one), number(one.correlation), cell(one.swaps)) for one in diagnosis.agreements)]
+
+
 def agreement_rows(diagnosis: Diagnosis) -> Rows:
-    """How far fits agree, a row for each kind of pair."""
-    rows: Rows = [("fits", "rank correlation", "swaps right", "easy to both", "by luck", "wrong too", "by luck")]
+    """How far fits agree on what is easy and in their mistakes, a row for each kind of pair."""
+    rows: Rows = [("fits", "easy to both", "by luck", "both are wrong", "by luck")]
     for one in diagnosis.agreements:
-        easy = "–" if one.easy_by_luck is None else in_percent(one.easy_by_luck)
-        wrong = (percent(one.wrong), in_percent(one.wrong_by_luck))
-        rows.append((pair_name(one), number(one.correlation), percent(one.swaps), percent(one.easy), easy, *wrong))
+        easy = "–" if one.easy_by_luck is None else f"{100 * one.easy_by_luck:z.1f}"
+        wrong = (cell(one.wrong), f"{100 * one.wrong_by_luck:z.1f}")
+        rows.append((pair_name(one), cell(one.easy), easy, *wrong))
     return rows
 
 
@@ -408,11 +441,11 @@ def growth_rows(diagnosis: Diagnosis) -> Rows:
     """The accuracy of the first filter by number of contexts."""
     growth = diagnosis.main.growth
     if diagnosis.is_matched:
-        of_each = [(f"{one.n:,}", percent(one.accuracy)) for one in growth.assigned]
+        of_each = [(f"{one.n:,}", cell(one.accuracy)) for one in growth.assigned]
         return [("contexts", "the run's distractors"), *of_each]
     rows: Rows = [("contexts", "random candidates", "the run's distractors")]
     for random, assigned in zip(growth.random, growth.assigned, strict=True):
-        rows.append((f"{random.n:,}", percent(random.accuracy), percent(assigned.accuracy)))
+        rows.append((f"{random.n:,}", cell(random.accuracy), cell(assigned.accuracy)))
     return rows
 
 
@@ -421,14 +454,14 @@ def against_rows(filters: Sequence[OfFilter]) -> Rows:
     rows: Rows = [("filter", "random candidates", "accuracy", "chance")]
     for one in filters:
         for of in one.growth.against:
-            rows.append((one.name, f"{of.n_negatives:,}", percent(of.accuracy), in_percent(of.chance)))
+            rows.append((one.name, f"{of.n_negatives:,}", cell(of.accuracy), f"{100 * of.chance:.1f}"))
         if control := one.growth.control:
-            of_control = f"{control.n_negatives:,}, one for gold"
-            rows.append((one.name, of_control, percent(control.accuracy), in_percent(control.chance)))
+            of_control = f"control, {control.n_negatives:,}"
+            rows.append((one.name, of_control, cell(control.accuracy), f"{100 * control.chance:.1f}"))
     return rows
 
 
 def fewer_rows(main: OfFilter) -> Rows:
     """Accuracy if contexts took their hardest candidates, by how many they have."""
     rows: Rows = [("candidates a context", "accuracy by another fit")]
-    return [*rows, *((f"{one.n_candidates:,}", percent(one.accuracy)) for one in main.fewer)]
+    return [*rows, *((f"{one.n_candidates:,}", cell(one.accuracy)) for one in main.fewer)]

@@ -56,14 +56,14 @@ def trend_of(hits: Hits, *, rng: np.random.Generator) -> Trend:
     last = _interval(means[:, -1] - means[:, _half(sizes)], n_groups) if len(sizes) > 1 and n_groups > 1 else None
     if len(sizes) < LEAST_SIZES or n_groups < LEAST_GROUPS:
         there = f"{several(len(sizes), 'size')} and {several(n_groups, 'group')}"
-        few = f"{there}; {LEAST_SIZES} and {LEAST_GROUPS} are needed"
+        few = f"there are {there}, and {LEAST_SIZES} and {LEAST_GROUPS} are needed"
         return Trend(hits.sizes[-1], last, None, None, None, few)
     laws = power_law(sizes, means)
     missed = _interval(means[:, -1] - at(power_law(sizes[:-1], means[:, :-1]), sizes[-1]), n_groups)
     ceiling, slope, power = (round(float(value), 6) for value in laws[0])
     law = (ceiling, slope, power)
     if missed.excludes(0):
-        why = "the law through the smaller sizes misses the largest one"
+        why = "the trend over the smaller sizes misses the largest one"
         return Trend(hits.sizes[-1], last, None, law, missed, why)
     doubled = _interval(at(laws, 2 * sizes[-1]) - at(laws, sizes[-1]), n_groups)
     return Trend(hits.sizes[-1], last, doubled, law, missed, "")

@@ -1,4 +1,4 @@
-"""What sentences of a diagnosis are made of: an answer, figures with their intervals, what is not known. Says nothing
+"""What sentences of a diagnosis are made of: an answer, figures with their intervals, what is undecided. Says nothing
 of a run.
 """
 
@@ -7,12 +7,47 @@ from typing import Literal
 
 from swag_af.data.numbers.percent import from_to, in_percent, in_points
 from swag_af.diagnosing.figures import MARGIN, Figure
+from swag_af.diagnosing.growth import Against
 from swag_af.diagnosing.outcome import Diagnosis, OfFilter
 
 Status = Literal["limit", "open", "fine", "unknown"]
 """It holds the curve up; it leaves room to go on; it is not the reason; the figures do not say."""
-UNKNOWN = "We do not know"
 WITHIN = f"to within {100 * MARGIN:g} points"
+NARROWER = "More contexts would narrow the interval."
+INTERVALS = (
+    "In brackets are 95 % intervals, over contexts in whole groups. Something is said to be at chance only where its "
+    f"whole interval is {WITHIN.removeprefix('to ')} of it."
+)
+"""How to read the figures."""
+QUESTIONS = {
+    "pool": "Has the pool harder candidates left?",
+    "filter": "Do independent fits agree?",
+    "candidates": "What do the candidates give away?",
+    "matching": "What does the matching give away?",
+}
+_FITS = "A fit is the filter trained once, on some of the contexts; it scores the others."
+_ASKED = {
+    "pool": (
+        f"{_FITS} A candidate is harder than another if a fit scores it higher. Are there unassigned ones that are "
+        "harder than the distractors, so that a swap is possible? How often would gold still be found if every context "
+        "took its hardest candidates?"
+    ),
+    "filter": (
+        "A swap takes out an easy distractor, one that scores below gold, for a harder candidate. Would "
+        "another fit make the same swaps? If not, what one fit gains is noise to the next."
+    ),
+    "candidates": (
+        "How often does a fit find gold among random candidates of the pool, before any filtering? What it tells by "
+        "then is the style of whatever wrote them."
+    ),
+    "matching": "How often does a fit find gold among the wrong answers that the matching took from other rows?",
+}
+_STATUSES = {
+    "limit": "It holds the curve up.",
+    "open": "There is room to go on.",
+    "fine": "This is not the reason.",
+    "unknown": "Undecided.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +62,19 @@ class Answer:
     """What that means, in a sentence or two."""
 
 
+def asked(diagnosis: Diagnosis, answer: Answer) -> str:
+    """What was asked, in a few sentences, with the words that are used in the answer."""
+    if diagnosis.is_matched and answer.about == "filter":
+        return f"{_FITS} Do two fits put the wrong answers of a row in the same order?"
+    return _ASKED[answer.about]
+
+
+def status(diagnosis: Diagnosis, answer: Answer) -> str:
+    """What comes of it for the curve, in a few words."""
+    said = _STATUSES[answer.status]
+    return said.replace("curve", "accuracy") if diagnosis.is_matched else said
+
+
 def found_now(diagnosis: Diagnosis) -> str:
     """How often gold is found, beside guessing."""
     main, guessing = diagnosis.main, f"guessing finds {in_percent(diagnosis.chance)}."
@@ -38,14 +86,15 @@ def on_accuracy(diagnosis: Diagnosis, below: str, at: str, what: str) -> Answer:
     near, or that nothing is known of `what` there may be."""
     now, chance = diagnosis.main.left.now, diagnosis.chance
     if now.low > chance:
-        gap = f"{100 * (now.value - chance):z.1f} points above chance are to be explained."
+        gap = f"That is {100 * (now.value - chance):z.1f} points above chance."
         return Answer("curve", "open", found_now(diagnosis), gap)
     if now.high < chance:
         means = below
     elif now.is_near(chance):
         means = f"{at} this filter finds."
     else:
-        means = f"That is {not_told(now, chance)} whether there is {what} that this filter finds."
+        means = f"That is {not_told(now, chance)}. So it is undecided whether there is {what} that this filter finds."
+        means = f"{means} {NARROWER}"
     return Answer("curve", "fine" if at_chance(diagnosis) else "unknown", found_now(diagnosis), means)
 
 
@@ -64,15 +113,15 @@ def no_gain(diagnosis: Diagnosis) -> str:
     """What is to be gained of a filter that is not surely above chance."""
     name = diagnosis.main.name
     if at_chance(diagnosis):
-        others = "What filters of other kinds find, the run's audits say."
-        return f"{name} is at chance or below, {WITHIN}: by it nothing more is to be gained. {others}"
-    return f"{name} is {not_told(diagnosis.main.left.now, diagnosis.chance)} whether there is anything to gain."
+        by_it = f"{name} finds gold as often as by chance or less, {WITHIN}, so by it nothing more is to be gained."
+        return f"{by_it} What filters of other kinds find, the run's audits say."
+    return f"not tested, since {name} is {not_told(diagnosis.main.left.now, diagnosis.chance)}. {NARROWER}"
 
 
 def not_told(figure: Figure, chance: float) -> str:
-    """What an interval says that holds chance and is too wide for more; the sentence goes on with `whether`."""
+    """What an interval says that holds chance and is too wide for more."""
     most = max(figure.high - chance, chance - figure.low)
-    return f"not distinguishable from chance; the interval allows up to {100 * most:.1f} points: {UNKNOWN.lower()}"
+    return f"not distinguishable from chance: the interval allows up to {100 * most:.1f} points"
 
 
 def control_said(main: OfFilter) -> str:
@@ -81,12 +130,22 @@ def control_said(main: OfFilter) -> str:
     if control is None:
         return ""
     said = (
-        f" With a random candidate in the place of gold: {percent(control.accuracy)}, guessing "
-        f"{in_percent(control.chance)}."
+        f" As a control, a random candidate is put in the place of gold: it is found in {percent(control.accuracy)}, "
+        f"where guessing finds {in_percent(control.chance)}."
     )
     if control.accuracy.excludes(control.chance):
-        said += " That is off chance, as one control in twenty is by luck; if it stays so, candidates are not random."
+        said += (
+            " That is off chance, as one control in twenty is by luck. If it stays so with another --seed, candidates "
+            "are not in random order."
+        )
     return said
+
+
+def told_from(one: Against, what: str) -> str:
+    """`9 random candidates in 20.8 % (17.7 to 24.3), where guessing gets 10.0 %`, in words that follow `from`; `what`
+    is what they are."""
+    n = f"one {what}" if one.n_negatives == 1 else f"{one.n_negatives:,} {what}s"
+    return f"{n} in {percent(one.accuracy)}, where guessing gets {in_percent(one.chance)}"
 
 
 def negative(figure: Figure) -> Figure:
@@ -99,6 +158,13 @@ def percent(figure: Figure | None) -> str:
     if figure is None:
         return "–"
     return f"{in_percent(figure.value)} ({from_to(figure.low, figure.high)})"
+
+
+def cell(figure: Figure | None) -> str:
+    """The same in a table whose caption says that it is in per cent: `12.3 (10.1–14.6)`."""
+    if figure is None:
+        return "–"
+    return f"{100 * figure.value:z.1f} ({from_to(figure.low, figure.high).replace(' to ', '–')})"
 
 
 def points(figure: Figure) -> str:

@@ -12,7 +12,7 @@ from swag_af.diagnosing.figures import Figure
 from swag_af.diagnosing.growth import Against, Growth, Point
 from swag_af.diagnosing.left import Left
 from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
-from swag_af.diagnosing.told import advice, answers, fresh_rows, headline, left_rows
+from swag_af.diagnosing.told import advice, answers, fresh_rows, hardest_rows, headline, left_rows
 from swag_af.diagnosing.trend import Trend
 from swag_af.reporting.charts import escape
 from swag_af.reporting.pages.diagnosis import diagnosis_page
@@ -118,14 +118,15 @@ def test_of_a_pool_that_is_assigned_whole_nothing_is_said_of_candidates_that_are
     assert "Every candidate of the pool is assigned" in page
     assert "The pool is the limit" not in page
     assert "More iterations: none can swap anything." in page
-    assert left_rows(whole)[1][1:] == ("–", "–", "40.0 % (38.0 to 42.0)", "–", "–")
+    assert left_rows(whole)[1][1:] == ("–", "–", "–")
+    assert hardest_rows(whole)[1][1:] == ("40.0 (38.0–42.0)", "–", "–")
     assert fresh_rows(whole)[1][2:] == ("–", "–")
 
 
 def test_more_contexts_that_would_find_more_are_told_and_other_trends_are_unknown() -> None:
     said = " ".join(advice(made()))
-    assert "fitted on 1,600, it would tell gold from the run's distractors better by 5.0 points (3.0 to 7.0)" in said
-    assert "More candidates: we do not know what 128 a context would do (3 sizes and 40 groups" in said
+    assert "fits on 1,600 would tell gold from the run's distractors better by 5.0 points (3.0 to 7.0)" in said
+    assert "More candidates: not tested. What 128 a context would do cannot be predicted: 3 sizes and 40 groups" in said
 
 
 def unknown(last: float | None = None, *, doubled: Figure | None = None, why: str = "3 sizes; 4 are needed") -> Trend:
@@ -138,20 +139,22 @@ def contexts_advice(assigned: Trend, random: Trend) -> list[str]:
 
 
 def test_that_more_contexts_are_unknown_is_said_once() -> None:
-    both = "More contexts: we do not know whether fits on 1,600 would tell gold better from the run's distractors"
-    assert contexts_advice(unknown(), unknown()) == [f"{both} or from random candidates (3 sizes; 4 are needed)."]
+    both = "More contexts: not tested. Whether fits on 1,600 would tell gold better from the run's distractors or from "
+    both += "random candidates cannot be predicted:"
+    tested = "A run of more contexts, diagnosed, tests it."
+    assert contexts_advice(unknown(), unknown()) == [f"{both} 3 sizes; 4 are needed. {tested}"]
     (said,) = contexts_advice(unknown(0.01), unknown(0.02, doubled=around(0.0)))
     assert said == (
-        f"{both} (3 sizes; 4 are needed) or from random candidates (the power law says +0.0 points (-2.0 to +2.0)). "
-        "The last doubling changed accuracy by +1.0 points (-1.0 to +3.0) on the run's distractors, +2.0 points "
-        "(+0.0 to +4.0) on random candidates."
+        f"{both} of the run's distractors, 3 sizes; 4 are needed; of random candidates, the trend says +0.0 points "
+        "(-2.0 to +2.0), which may be none. The last doubling changed accuracy by +1.0 points (-1.0 to +3.0) on the "
+        f"run's distractors, +2.0 points (+0.0 to +4.0) on random candidates. {tested}"
     )
 
 
 def test_a_known_trend_stands_beside_an_unknown_one() -> None:
     known, other = contexts_advice(unknown(), made().main.more_contexts_random)
-    assert "fitted on 1,600, it would tell gold from random candidates better by 5.0 points" in known
-    assert other.endswith("from the run's distractors (3 sizes; 4 are needed).")
+    assert "fits on 1,600 would tell gold from random candidates better by 5.0 points" in known
+    assert "from the run's distractors cannot be predicted: 3 sizes; 4 are needed." in other
 
 
 def hard_left(now: Figure, fresh: float) -> Diagnosis:
@@ -168,7 +171,7 @@ def test_more_iterations_are_not_promised_where_fits_on_the_hardest_find_gold() 
     assert "more iterations can" not in said
     assert "not needed" not in said
     assert answers(found)[1].status == "unknown"
-    assert "down to 13.0 % (8.0 to 21.0), chance 10.0 %, at best with this pool" in said
+    assert "at best they take accuracy from 30.0 % (28.0 to 32.0) down to 13.0 % (8.0 to 21.0) with this pool" in said
     assert "fits on the hardest find gold above chance, in 21.0 % (19.0 to 23.0)" in said
 
 
@@ -194,7 +197,7 @@ def test_nothing_is_said_to_be_absent_by_an_interval_that_allows_much() -> None:
     said = [headline(found), *(one.means for one in answers(found)), *advice(found)]
     assert not [claim for claim in CLAIMS for one in said if claim in one]
     assert [one.status for one in answers(found)] == ["unknown"] * 4
-    assert "allows up to 15.0 points: we do not know whether" in said[0]
+    assert "the interval allows up to 15.0 points. So it is undecided whether" in said[0]
 
 
 def test_the_same_figures_with_narrow_intervals_are_at_chance() -> None:
@@ -242,4 +245,4 @@ def test_a_table_has_its_header_below_its_name() -> None:
     html = diagnosis_page(made())
     for header in (left_rows(made())[0], fresh_rows(made())[0]):
         cells = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
-        assert f'aria-label="{escape(", ".join(filter(None, header)))}"><table><thead><tr>{cells}</tr>' in html
+        assert f"</caption><thead><tr>{cells}</tr>" in html

@@ -11,7 +11,8 @@ from swag_af.data.errors import InputError, takes_options
 from swag_af.diagnosing.diagnosis import check_begun, measure, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis
-from swag_af.diagnosing.told import advice, answers, headline, not_asked, tables
+from swag_af.diagnosing.told import Captioned, advice, answers, headline, not_asked, tables
+from swag_af.diagnosing.words import INTERVALS, QUESTIONS, asked, status
 from swag_af.reporting.pages.diagnosis import diagnosis_page
 from swag_af.reporting.tables.text import table
 
@@ -77,15 +78,22 @@ def diagnosed_lines(diagnosis: Diagnosis, folder: Path) -> list[str]:
     state = "matched" if diagnosis.is_matched else f"after iteration {diagnosis.iteration}"
     lines = [
         f"{diagnosis.name}, {state}: {of}, {diagnosis.n_groups:,} groups, "
-        f"{diagnosis.n_candidates:,} candidates a context, {diagnosis.n_assigned} assigned",
+        f"{diagnosis.n_candidates:,} candidates a context, {diagnosis.n_assigned} of them assigned, gold included",
         *diagnosis.notes,
         "",
         headline(diagnosis),
+        "",
+        INTERVALS,
     ]
+    shown = tables(diagnosis)
     for one in answers(diagnosis)[1:]:
-        lines += ["", f"{one.about.capitalize()} ({one.status}). {one.found}", f"  {one.means}"]
-    lines += ["", "What would help:", *(f"  {line}" for line in advice(diagnosis))]
-    for rows in (rows for of_answer in tables(diagnosis).values() for rows in of_answer):
-        lines += ["", *table(rows)]
+        lines += ["", f"{QUESTIONS[one.about]} {status(diagnosis, one)}"]
+        lines += [f"  Asked: {asked(diagnosis, one)}", f"  Found: {one.found}", f"  Means: {one.means}"]
+        lines += _captioned(shown[one.about])
+    lines += ["", "What would help?", *(f"  {line}" for line in advice(diagnosis)), *_captioned(shown["help"])]
     written = f"Written to {folder}. Open {folder / PAGE} in a browser; it needs no network."
     return [*lines, "", not_asked(diagnosis), written]
+
+
+def _captioned(tables: Captioned) -> list[str]:
+    return [line for caption, rows in tables for line in ("", f"  {caption}", *table(rows))]

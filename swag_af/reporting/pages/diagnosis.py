@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swag_af.auditing.runs.summary import Rows
 from swag_af.diagnosing.agreement import Agreement
 from swag_af.diagnosing.figures import Figure
 from swag_af.diagnosing.growth import Point
 from swag_af.diagnosing.left import Left
 from swag_af.diagnosing.outcome import Diagnosis, OfFilter
 from swag_af.diagnosing.told import (
+    Captioned,
     advice,
     answers,
     headline,
@@ -19,7 +19,7 @@ from swag_af.diagnosing.told import (
     tables,
 )
 from swag_af.diagnosing.trend import Trend, at
-from swag_af.diagnosing.words import Answer, percent
+from swag_af.diagnosing.words import INTERVALS, QUESTIONS, Answer, asked, percent, status
 from swag_af.reporting.charts import (
     LINES,
     POINTS,
@@ -40,21 +40,13 @@ from swag_af.reporting.charts import percent as share
 from swag_af.reporting.page import page, render
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#b07d00", "#aa3377", "#7d8590")
-QUESTIONS = {
-    "pool": "Has the pool harder candidates left?",
-    "filter": "Do independent fits agree?",
-    "candidates": "What do the candidates give away?",
-    "matching": "What does the matching give away?",
-}
-STATUSES = {"limit": "holds the curve up", "open": "room to go on", "fine": "not the reason", "unknown": "not known"}
 
 
 def diagnosis_page(diagnosis: Diagnosis, *, command: str = "") -> str:
     """The whole HTML file; `command` is what made the diagnosis."""
     shown, rows = _charts(diagnosis), tables(diagnosis)
     sections: dict[str, str] = {
-        one.about: _section(one, shown[one.about], rows[one.about], is_matched=diagnosis.is_matched)
-        for one in answers(diagnosis)[1:]
+        one.about: _section(diagnosis, one, shown[one.about], rows[one.about]) for one in answers(diagnosis)[1:]
     }
     sections["help"] = render("diagnosis_help", told=advice(diagnosis), charts=shown["help"], tables=rows["help"])
     options = {name.replace("_", " "): value for name, value in diagnosis.options.items() if value != ""}
@@ -92,17 +84,17 @@ def _header(diagnosis: Diagnosis) -> dict[str, object]:
     if diagnosis.last_accuracy is not None:
         last = "iteration" if diagnosis.n_last == 1 else f"{diagnosis.n_last} iterations"
         tiles[f"in the run, last {last} of its last filter"] = share(diagnosis.last_accuracy)
-    asked = f"Why is the {'accuracy' if diagnosis.is_matched else 'curve'} not lower?"
-    return {"asked": asked, "verdict": headline(diagnosis), "tiles": tiles}
+    why = f"Why is the {'accuracy' if diagnosis.is_matched else 'curve'} not lower?"
+    return {"asked": why, "verdict": headline(diagnosis), "tiles": tiles, "intervals": INTERVALS}
 
 
-def _section(answer: Answer, charts: Sequence[str], tables: Sequence[Rows], *, is_matched: bool) -> str:
-    status = STATUSES[answer.status]
+def _section(diagnosis: Diagnosis, answer: Answer, charts: Sequence[str], tables: Captioned) -> str:
     return render(
         "diagnosis_section",
         name=answer.about,
         question=QUESTIONS[answer.about],
-        status=status.replace("curve", "accuracy") if is_matched else status,
+        asked=asked(diagnosis, answer),
+        status=status(diagnosis, answer),
         found=answer.found,
         means=answer.means,
         charts=charts,
@@ -135,7 +127,7 @@ def _hardest_chart(left: Left, chance: float) -> str:
     shown = {"now": left.now, "chosen and judged by one fit": left.same_fit}
     shown |= {"judged by another fit": left.other_fit, "a third: now": left.fresh_now}
     shown |= {"a third: fitted on the hardest": left.fresh_hardest}
-    note = "Judged by the fit that chose them it is an optimist's bound. Two of the fits have a third of the contexts."
+    note = "Judged by the fit that chose them it is too low. Two of the fits have a third of the contexts."
     return _dots("Accuracy if the hardest were taken", note, shown, chance, "accuracy")
 
 
