@@ -437,6 +437,18 @@ def test_blank_options_that_stay_are_counted_beside_those_that_were_left_out(tmp
     assert any(note.startswith("rows.jsonl: 2 blank options stay, since others stand behind") for note in found.notes)
 
 
+def test_wrong_options_that_say_only_a_dash_or_na_stay_and_are_counted(tmp_path: Path) -> None:
+    """As options of their own they told the right one, and nothing was said of them."""
+    choices = (["he", "-", "NA"], ["she", "he", " - "], ["-", "he", "no"], ["Na", "he", "na na"])
+    rows = [{"question": f"Who {i}?", "choices": choices[i], "label": 0} for i in range(4)]
+    found = read(tmp_path, rows)
+    assert [len(one.options) for one in found.instances] == [3, 3, 3, 3]
+    told = 'rows.jsonl: 3 options that are wrong say only "-" or "NA", and stay: if they stand for no option, empty'
+    assert any(note.startswith(told) for note in found.notes)
+    rows = [{**row, "choices": choices[3]} for row in rows]
+    assert not any("say only" in note for note in read(tmp_path, rows).notes)
+
+
 def test_a_list_of_one_answer_is_that_answer_and_of_several_is_refused(tmp_path: Path) -> None:
     assert read(tmp_path, labelled([0], [2], "[1]", ["B"], ["z"])).answers.tolist() == [0, 2, 1, 1, 2]
     for several in ([0, 2], "[0, 2]", ["A", "C"]):
