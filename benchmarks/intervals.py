@@ -2,12 +2,18 @@
 
     python benchmarks/intervals.py [--draws 1500]
     python benchmarks/intervals.py --verdicts --draws 300
+    python benchmarks/intervals.py --fits --draws 600
 
 Made-up hits: each group has an accuracy of its own, around the truth (beta, with the given correlation of two hits of a
 group). Sizes are lognormal, or one group has half of all rows. For paired differences no group differs on average.
 
 `--verdicts`: figures of agreement of three annotators who choose among six endings. How often they choose gold
 differs by item (beta of 2 and 0.5); the truth is the figure of 20,000 items.
+
+`--fits`: hits of five-fold cross-validation, by naive Bayes on made-up words, with the variance of single hits and with
+what audits take. Gold's words are drawn by the same shares as all others, or by tilted ones. The truth is what fits on
+so many questions find on average: chance, or else the mean over draws. Beside it, the mean over three seeds of folds;
+and paired differences that are told between two draws of wrong options beside the same gold, where there is none.
 """
 
 import argparse
@@ -18,8 +24,10 @@ from unittest.mock import patch
 
 import numpy as np
 
+from swag_af.auditing.runs.crossval import rank_shares
 from swag_af.data.numbers import interval as intervals
-from swag_af.data.numbers.interval import interval, paired_difference
+from swag_af.data.numbers.interval import CROSS_VALIDATED, interval, paired_difference
+from swag_af.data.splits import deal
 from swag_af.judging import reliability
 from swag_af.judging.consensus import labels_of
 from swag_af.judging.verdicts import Item, Verdict
@@ -32,8 +40,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=1500)
     parser.add_argument("--verdicts", action="store_true")
+    parser.add_argument("--fits", action="store_true")
     asked = parser.parse_args()
     draws = asked.draws
+    if asked.fits:
+        show_fits(draws)
+        return
     if asked.verdicts:
         show_verdicts(draws)
         return
@@ -122,6 +134,68 @@ def verdict_figures(n_items: int, *, seed: int) -> dict[str, Any]:
 
 def of_sizes(sizes: np.ndarray) -> np.ndarray:
     return np.repeat(np.arange(len(sizes)), sizes)
+
+
+N_TYPES, N_WORDS, N_FOLDS, N_SEEDS = 1500, 8, 5, 3
+TIMES = (1.0, CROSS_VALIDATED)
+
+
+def show_fits(draws: int) -> None:
+    print(
+        f"{'questions':12}{'options':>8}{'accuracy':>10}{'held':>8}{'twice':>8}{'3 seeds':>9}{'differ':>8}{'twice':>8}"
+    )
+    for n, n_options in ((200, 2), (400, 2), (400, 4), (1000, 4), (400, 10)):
+        for tilt in (0.0, 0.3, 0.6, 1.2):
+            made = [hits_of_fits(n, n_options, tilt, seed=seed) for seed in range(draws)]
+            truth = float(np.mean([before for _, before, _ in made])) if tilt else 1 / n_options
+            alone = np.arange(n)
+            held = [rate_held([one for _, one, _ in made], truth, times) for times in TIMES]
+            over_seeds = rate_held([one for one, _, _ in made], truth, 1.0)
+            told = [
+                np.mean([paired_difference(*both, alone, times=times).is_significant for _, *both in made])
+                for times in TIMES
+            ]
+            shares = "".join(
+                f"{100 * share:{width}.1f}" for share, width in zip((truth, *held), (10, 8, 8), strict=True)
+            )
+            print(
+                f"{n:<12}{n_options:>8}{shares}{100 * over_seeds:9.1f}{100 * told[0]:8.1f}{100 * told[1]:8.1f}",
+                flush=True,
+            )
+
+
+def rate_held(hits: list[np.ndarray], truth: float, times: float) -> float:
+    """The share of intervals of accuracies that hold the truth."""
+    ends = [interval(one, np.arange(len(one)), times=times) for one in hits]
+    return float(np.mean([low <= truth <= high for low, high in ends]))
+
+
+def hits_of_fits(n: int, n_options: int, tilt: float, *, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(n,) hits, mean over the seeds of folds; those of the first; and those with other wrong options."""
+    rng, share = np.random.default_rng(seed), 1 / np.arange(3, N_TYPES + 3)
+    of_gold = share * np.exp(tilt * np.random.default_rng(0).normal(size=N_TYPES))
+    gold = drawn_words(of_gold, (n, 1), rng)
+    first, second = (np.concatenate([gold, drawn_words(share, (n, n_options - 1), rng)], axis=1) for _ in range(2))
+    seeds = [deal(np.arange(n), N_FOLDS, rng=rng, largest_first=False) for _ in range(N_SEEDS)]
+    each = [naive_bayes(first, folds) for folds in seeds]
+    mean: np.ndarray = np.mean(each, axis=0)
+    return mean, each[0], naive_bayes(second, seeds[0])
+
+
+def drawn_words(share: np.ndarray, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """`shape` texts of words by their `share` (V,)."""
+    return np.searchsorted(np.cumsum(share / share.sum()), rng.random((*shape, N_WORDS))).clip(0, N_TYPES - 1)
+
+
+def naive_bayes(words: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """(n,) how far gold, the first of the options `words` (n, options, L), comes first, fitted on the other folds."""
+    hits = np.empty(len(words))
+    for fold in range(N_FOLDS):
+        train, test = words[folds != fold], folds == fold
+        right, wrong = (1 + np.bincount(part.ravel(), minlength=N_TYPES) for part in (train[:, 0], train[:, 1:]))
+        scores = np.log((right / right.sum()) / (wrong / wrong.sum()))[words[test]].sum(axis=2)
+        hits[test] = rank_shares(scores)[:, 0]
+    return hits
 
 
 if __name__ == "__main__":

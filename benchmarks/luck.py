@@ -134,7 +134,7 @@ def of_runs(asked: argparse.Namespace) -> None:
     """Filters on random assignments of a pool in which a negative plays gold."""
     pool, chance = CandidatePool.open(asked.data), 1 / asked.options
     hits: dict[str, list[float]] = {name: [] for name in asked.models}
-    beyond = dict.fromkeys(asked.models, 0)
+    beyond = {name: dict.fromkeys(TIMES, 0) for name in asked.models}
     for seed in range(asked.draws):
         rng = np.random.default_rng((seed, *b"luck"))
         rows = np.sort(rng.permutation(len(pool))[: asked.questions])
@@ -142,11 +142,12 @@ def of_runs(asked: argparse.Namespace) -> None:
         negatives = [rng.choice(n - 1, asked.options, replace=False) for n in pool.counts[rows].tolist()]
         for found in audit_columns(pool, rows, 1 + np.stack(negatives), groups, asked.models, seed=seed):
             hits[found.filter].append(found.accuracy)
-            beyond[found.filter] += not found.low <= chance <= found.high
+            for kind, times in TIMES.items():
+                low, high = interval(np.array(found.hits), groups, times=times)
+                beyond[found.filter][kind] += not low <= chance <= high
     for name, shares in hits.items():
-        print(
-            f"{told(name, shares, chance, asked.questions)}; {beyond[name]} of {asked.draws} intervals without chance"
-        )
+        without = ", ".join(f"{n} by {kind}" for kind, n in beyond[name].items())
+        print(f"{told(name, shares, chance, asked.questions)}; of {asked.draws} intervals without chance {without}")
 
 
 def of_rare_classes(asked: argparse.Namespace) -> None:

@@ -32,7 +32,9 @@ CROSS_VALIDATED = 2.0
 Where nothing is to be found, a hit is a guess given all labels but its own. So two hits have in common only what
 depends on both labels, and labels that agree by luck count in both: as far as pairs of questions go, the variance is at
 most doubled. So it is for the difference of two such accuracies of the same questions. Measured with labels drawn by
-lot: 1.2 to 1.8 times, the difference 1.2 to 1.5 (benchmarks/luck.py).
+lot: 1.2 to 1.8 times, the difference 1.2 to 1.5 (benchmarks/luck.py). Where something is to be found, fits vary as
+well: what fits on so many questions find on average lies in 86 to 95 of 100 intervals of single hits, at chance and
+above it, and in 96 to 100 with twice the variance (benchmarks/intervals.py --fits).
 """
 
 
@@ -53,6 +55,12 @@ def rounded_mean(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) ->
     """The mean of `hits` (N,) and the two ends of its `interval`, with as many decimals as files keep."""
     low, high = interval(hits, groups, times=times)
     return round(float(hits.mean()), DIGITS), round(low, DIGITS), round(high, DIGITS)
+
+
+def mean_of_folds(hits: np.ndarray, groups: np.ndarray) -> tuple[float, float, float]:
+    """As `rounded_mean`, of `hits` (N,) of a cross-validation, each by a fit on the other folds: with the variance that
+    such a mean may have (`CROSS_VALIDATED`), as every interval of such an accuracy has it."""
+    return rounded_mean(hits, groups, times=CROSS_VALIDATED)
 
 
 def ratio_interval(
@@ -91,6 +99,20 @@ def wilson(p: float, effective: float, n_groups: float, *, of: int = 1) -> tuple
     centre, half = p + t**2 / (2 * effective), t * np.sqrt(p * (1 - p) / effective + (t / (2 * effective)) ** 2)
     scale = 1 + t**2 / effective
     return max(0.0, float((centre - half) / scale)), min(1.0, float((centre + half) / scale))
+
+
+def widened(p: float, low: float, high: float, *, times: float) -> tuple[float, float]:
+    """What the interval `low` to `high` of `p` would be, which `wilson` gave, with so many times the variance.
+
+    Its width is solved for t²/n. What is no such interval, and the one from 0 to 1, stays as it is.
+    """
+    width = high - low
+    if not (0 <= low <= p <= high <= 1 and 0 < width < 1):
+        return low, high
+    a, b = 1 - width**2, 2 * width**2 - 4 * p * (1 - p)
+    spread = times * (b + (b**2 + 4 * a * width**2) ** 0.5) / (2 * a)
+    centre, half = p + spread / 2, (p * (1 - p) * spread + spread**2 / 4) ** 0.5
+    return max(0.0, (centre - half) / (1 + spread)), min(1.0, (centre + half) / (1 + spread))
 
 
 def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> Difference:

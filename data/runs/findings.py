@@ -15,6 +15,7 @@ import numpy as np
 
 from swag_af.data.disk.files import read_log, write_jsonl
 from swag_af.data.disk.records import parse_record
+from swag_af.data.numbers.interval import CROSS_VALIDATED, DIGITS, widened
 from swag_af.data.work.locks import alone
 
 AUDITS = "audits.jsonl"
@@ -55,6 +56,9 @@ class Finding:
     fits: tuple[dict[str, Any], ...] = field(default=(), repr=False)
     """What the fit of each fold says of itself, such as the learning rate that it chose; in the file where there is
     something."""
+    variance_times: float = 1.0
+    """How many times the variance of single hits the interval allows for: `CROSS_VALIDATED`. 1 in older files, whose
+    intervals are widened when they are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +118,16 @@ def read_audits(path: Path | None) -> Audits:
             left_out.append((reason.filter, reason.left_out))
         else:
             record.setdefault("n_groups", record.pop("n_videos", 0))  # its name in older files
-            findings.append(parse_record(record, Finding, where, advice))
+            findings.append(_as_now(parse_record(record, Finding, where, advice)))
     return Audits(tuple(findings), tuple(left_out))
+
+
+def _as_now(finding: Finding) -> Finding:
+    """One of an older file with the interval that audits state now."""
+    if finding.variance_times != 1:
+        return finding
+    low, high = widened(finding.accuracy, finding.low, finding.high, times=CROSS_VALIDATED)
+    return replace(finding, low=round(low, DIGITS), high=round(high, DIGITS), variance_times=CROSS_VALIDATED)
 
 
 def record_of(finding: Finding) -> dict[str, Any]:

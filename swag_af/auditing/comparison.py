@@ -35,7 +35,7 @@ from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.errors import InputError, several
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.rows import has_own_ids
-from swag_af.data.numbers.interval import CROSS_VALIDATED, Difference, paired_difference, t_quantile
+from swag_af.data.numbers.interval import Difference, paired_difference, t_quantile
 from swag_af.data.numbers.percent import in_points
 from swag_af.data.text.wording import text_key
 from swag_af.data.work.progress import Advance
@@ -549,8 +549,7 @@ def _paired(before: Audit, after: Audit, rows: np.ndarray) -> dict[str, Differen
                     _of(old[probe.name], old[probe.name].hits - chances[0], pairs[:, 0]),
                     _of(probe, probe.hits - chances[1], pairs[:, 1]),
                 )
-                times = 1.0 if probe.folds == "split" else CROSS_VALIDATED
-                found[probe.name] = paired_difference(*hits, groups[pairs[:, 0]], times=times)
+                found[probe.name] = paired_difference(*hits, groups[pairs[:, 0]], times=probe.times)
     return found
 
 

@@ -11,6 +11,7 @@ from swag_af.data.display.brief import brief
 from swag_af.data.errors import UnknownNameError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.numbers.interval import CROSS_VALIDATED
 
 FoldKind = Literal["group", "random", "split"]
 """How what a model was fitted on and what it was scored on were parted: folds of whole groups, folds of single
@@ -46,6 +47,11 @@ class Probe:
     def name(self) -> str:
         """The same for all seeds, else unique in an audit, and the subject of its diagnostic: `options, tfidf`."""
         return probe_name(self.input, self.model, self.folds, self.fitted_on, self.scored_on)
+
+    @property
+    def times(self) -> float:
+        """That of `interval`: nothing that a split is scored by has learned from it."""
+        return 1.0 if self.folds == "split" else CROSS_VALIDATED
 
 
 def probe_name(input: str, model: str, folds: FoldKind, fitted_on: str = "", scored_on: str = "") -> str:

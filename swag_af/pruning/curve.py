@@ -17,7 +17,7 @@ from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.numbers.interval import CROSS_VALIDATED, rounded_mean
+from swag_af.data.numbers.interval import mean_of_folds
 from swag_af.pruning.rounds import Round, left_after
 
 
@@ -85,7 +85,7 @@ class Curve:
         points = []
         for one in made:
             if one.folds == "group":
-                figures = rounded_mean(one.hits, groups.numbers, times=CROSS_VALIDATED)
+                figures = mean_of_folds(one.hits, groups.numbers)
                 points.append(Point(len(rows), of, draw, one.name, *figures, chance))
         return points
 

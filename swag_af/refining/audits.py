@@ -10,7 +10,7 @@ from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.numbers.interval import CROSS_VALIDATED, Difference, paired_difference, rounded_mean
+from swag_af.data.numbers.interval import CROSS_VALIDATED, Difference, mean_of_folds, paired_difference
 from swag_af.data.work.progress import progress
 
 
@@ -78,5 +78,5 @@ def _paired(
 
 
 def _finding(probe: Probe, instances: Instances, groups: Groups) -> Finding:
-    figures = rounded_mean(probe.hits, groups.numbers, times=CROSS_VALIDATED)
+    figures = mean_of_folds(probe.hits, groups.numbers)
     return Finding(*figures, round(float(instances.chance.mean()), 6), len(probe.hits))

@@ -26,6 +26,7 @@ from swag_af.cli.showing.show import show
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, FormatError, InputError
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
+from swag_af.data.numbers.interval import interval
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
@@ -601,6 +602,19 @@ def test_a_tie_at_the_top_is_a_part_of_a_hit(pool: CandidatePool) -> None:
 
     (found,) = audit_pool(pool, assignment_of(pool, 3), [Undecided()])
     assert found.hits == (0.3333,) * len(pool)
+
+
+def test_audits_that_an_earlier_checkout_kept_are_told_with_the_intervals_of_now(straight: Run) -> None:
+    """They had the variance of single hits, and stood beside those of now as if they said the same."""
+    now, lines = read_audits(straight.path).findings, []
+    for record in map(json.loads, (straight.path / AUDITS).read_text().splitlines()):
+        low, high = interval(np.array(record["hits"]), straight.pool.groups)
+        del record["variance_times"]
+        lines.append(json.dumps(record | {"low": round(low, 6), "high": round(high, 6)}) + "\n")
+    (straight.path / AUDITS).write_text("".join(lines))
+    for old, new in zip(read_audits(straight.path).findings, now, strict=True):
+        assert (old.low, old.high) == pytest.approx((new.low, new.high), abs=1e-4)
+        assert replace(old, low=new.low, high=new.high) == new
 
 
 def test_older_files_have_no_hits_and_are_read(straight: Run) -> None:

@@ -14,9 +14,11 @@ from swag_af.data.numbers.interval import (
     difference_of_means,
     effective_groups,
     interval,
+    mean_of_folds,
     paired_difference,
     ratio_interval,
     rounded_mean,
+    widened,
 )
 
 
@@ -244,6 +246,21 @@ def test_twice_the_variance_is_the_interval_of_half_as_many(share: float) -> Non
     centre, half = share + t**2 / (2 * n), t * np.sqrt(share * (1 - share) / n + (t / (2 * n)) ** 2)
     expected = ((centre - half) / (1 + t**2 / n), (centre + half) / (1 + t**2 / n))
     assert (low, high) == pytest.approx(np.clip(expected, 0, 1), abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_interval_is_widened_to_that_of_twice_the_variance_without_its_hits(seed: int) -> None:
+    """As of audits that an earlier checkout kept."""
+    rng = np.random.default_rng(seed)
+    n, share = int(rng.integers(10, 900)), (0.0, 0.03, 0.25, 0.6, 0.97, 1.0)[seed % 6]
+    hits, groups = (rng.random(n) < share).astype(float), np.arange(n) // int(rng.integers(1, 5))
+    once, expected = rounded_mean(hits, groups), mean_of_folds(hits, groups)
+    assert widened(*once, times=CROSS_VALIDATED) == pytest.approx(expected[1:], abs=5e-6)
+
+
+@pytest.mark.parametrize("ends", [(0.3, 0.0, 1.0), (0.3, 0.3, 0.3), (0.3, 0.5, 0.4), (0.3, float("nan"), 0.4)])
+def test_what_is_no_interval_is_not_widened(ends: tuple[float, float, float]) -> None:
+    assert repr(widened(*ends, times=2.0)) == repr(ends[1:])
 
 
 def test_a_difference_of_twice_the_variance_is_that_of_half_as_many_contexts() -> None:

@@ -1,18 +1,20 @@
 """A run that a filter of a kind it does not use ends: when, told how, to the same bytes however often it is killed."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HashFilter, make_pool
+from conftest import HashFilter, make_contexts_of
 
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.runs.summary import unseen_lines
 from swag_af.auditing.runs.unseen import UnseenRule, has_ended
 from swag_af.cli.runs.filtering import run_filter
 from swag_af.data.errors import InputError
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.runs.findings import UnseenCheck, read_unseen
 from swag_af.data.runs.run import open_run
@@ -58,9 +60,11 @@ def names(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def options(tmp_path: Path) -> FilterOptions:
-    make_pool().save(tmp_path / "pool")
+    negatives = [[f"sees {k} birds and {i} trees." for k in range(12)] for i in range(30)]
+    pool = CandidatePool.from_texts(make_contexts_of(30, n_videos=15), negatives, tagger="rules")
+    pool.save(tmp_path / "pool")
     af = AFOptions(n_negatives=3, iterations=9)
-    unseen = {"until_unseen": "level", "within": 0.21, "unseen_every": 2}
+    unseen = {"until_unseen": "level", "within": 0.3, "unseen_every": 2}
     return replace(FilterOptions(tmp_path / "pool", tmp_path / "run", "hash:9", audit="none", af=af), **unseen)
 
 
@@ -164,11 +168,21 @@ def test_a_run_that_was_killed_ends_with_the_same_bytes(
     assert bytes_of(tmp_path / "run") == straight
 
 
+def test_what_ended_a_run_ends_it_still_where_audits_state_wider_intervals_now(options: FilterOptions) -> None:
+    """As after a checkout whose intervals were narrower: the same command went on with a run that had ended."""
+    run = run_filter(options)
+    audits, kept = run.path / "audits.jsonl", (run.path / "unseen.jsonl").read_bytes()
+    records = [json.loads(line) | {"low": 0.0, "high": 1.0} for line in audits.read_text().splitlines()]
+    audits.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert run_filter(options).n_finished == 4
+    assert (run.path / "unseen.jsonl").read_bytes() == kept
+
+
 def test_what_ended_the_run_is_said_to_be_selected_upon(options: FilterOptions) -> None:
     run_filter(options)
     run = open_run(options.out)
     (line,) = unseen_lines(run)
-    assert line.startswith("level takes no part and could end the run: within 0.210 of chance (0.250)")
+    assert line.startswith("level takes no part and could end the run: within 0.300 of chance (0.250)")
     assert line in run_lines(run)
     page = (options.out / "report.html").read_text()
     assert "selected upon" in page
@@ -183,9 +197,9 @@ def test_few_contexts_are_warned_of_before_any_work(options: FilterOptions, caps
 @pytest.mark.parametrize(
     ("within", "n_groups", "said"),
     [
-        (0.05, 10, "ends 0.108 above it, and up to 0.350 where those of a group are alike, so --within 0.05 is met by"),
-        (0.2, 10, "and up to 0.350 where those of a group are alike, so --within 0.2 may be met by luck only."),
-        (0.4, 10, ""),
+        (0.05, 10, "ends 0.157 above it, and up to 0.459 where those of a group are alike, so --within 0.05 is met by"),
+        (0.2, 10, "and up to 0.459 where those of a group are alike, so --within 0.2 may be met by luck only."),
+        (0.5, 10, ""),
         (0.05, 100, "above it, so --within 0.05 is met by luck only"),
         (0.2, 100, ""),
     ],

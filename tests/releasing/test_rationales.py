@@ -26,7 +26,7 @@ from swag_af.guarding.verb import guard
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.verb import match
-from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.dataset import Dataset, assemble, shortfalls
 from swag_af.releasing.lm_eval import rationales as lm_eval_rationales
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.rationales import rationale_run
@@ -209,6 +209,27 @@ def test_a_released_folder_is_read_with_every_split_and_every_label(made: Datase
     for question in made.rationales.questions:
         one = read[f"{question.id}:rationale", "QA->R"]
         assert (one.options, one.answer, one.question) == (question.endings, question.label, question.id)
+
+
+def test_where_near_duplicates_join_all_folds_it_says_what_parts_them(tmp_path: Path) -> None:
+    """It said to match in two folds or more, as these were."""
+    rows = made_up_rows(80)
+    question, ending = "Why does the woman wait at the end of the long street ?", "by the house at the river at noon ."
+    for i in range(10):
+        rows[i]["question"] = question.split()
+        rows[i]["answer_choices"][i % 4] += ending.split()
+    write_jsonl(tmp_path / "vcr.jsonl", rows)
+    options = options_of(tmp_path)
+    match(replace(options, matching=replace(options.matching, folds=2)))
+    run, asked = open_run(options.out / "run"), ReleaseOptions(options.out / "run", tmp_path / "dataset")
+    joined, parted = (assemble(run, replace(asked, near_duplicates=least)) for least in (0.5, 1.0))
+    (line,) = (line for line in shortfalls(joined) if line.startswith("style"))
+    assert line.endswith(
+        "near-duplicates join all folds of the matching. Raise --near-duplicates, or match without them."
+    )
+    assert len(joined.group_sizes) == 1
+    assert len(parted.group_sizes) == 2
+    assert not any(line.startswith("style") for line in shortfalls(parted))
 
 
 def test_labels_of_other_rows_are_refused(made: Dataset, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from swag_af.auditing.probes.probe import model_label
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.numbers.interval import CROSS_VALIDATED
 from swag_af.data.numbers.percent import in_percent
 from swag_af.data.splits import join_pairs, numbered
 from swag_af.data.text.wording import comparable
@@ -160,8 +159,7 @@ def _of_probe(alike: Sequence[Probe], sets: ContrastSets, instances: Instances) 
         chances, guessing = by_options, "by guessing, with one answer for the same options,"
     said = f"{literal(model_label(one.model))}, reading {INPUTS[instances.kind][one.input].said}, has every instance "
     said += f"right in {{value}} of {several(sets.n, 'contrast set')} ({{low}} to {{high}}; {guessing} {{chance}})."
-    times = 1.0 if one.folds == "split" else CROSS_VALIDATED
-    found = of_accuracy(CODE, one.name, hits, chances, sets.groups, said=said, times=times)
+    found = of_accuracy(CODE, one.name, hits, chances, sets.groups, said=said, times=one.times)
     is_above = (found.low or 0.0) > max(found.chance or 0.0, by_lot)
     status: Status = "found" if is_above and one.input != FULL else "clear"
     means = REFERENCE if one.input == FULL else _ABOVE if is_above else _NOT_ABOVE.format(better)

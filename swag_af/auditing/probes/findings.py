@@ -16,7 +16,7 @@ from swag_af.auditing.probes.probe import RANDOM_TOO, Task, model_label, model_n
 from swag_af.auditing.ranking import hits
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.numbers.interval import CROSS_VALIDATED, paired_difference, rounded_mean
+from swag_af.data.numbers.interval import paired_difference, rounded_mean
 from swag_af.data.numbers.percent import digits_apart, in_percent, in_points
 
 CODES = {
@@ -88,9 +88,8 @@ def _of_probe(one: Probe, seeds: Sequence[Probe], instances: Instances, groups: 
     chance = chance_of(one, instances)
     numbers = groups.take(one.rows).numbers
     code = SPLIT if one.folds == "split" else CODES[one.input]
-    times = 1.0 if one.folds == "split" else CROSS_VALIDATED  # nothing that a split is scored by learned from it
-    found = of_accuracy(code, one.name, one.hits, chance, numbers, said="", times=times)
-    balanced, shown = _balanced(seeds, instances, numbers, times)
+    found = of_accuracy(code, one.name, one.hits, chance, numbers, said="", times=one.times)
+    balanced, shown = _balanced(seeds, instances, numbers, one.times)
     is_balanced = balanced is not None and balanced.status == "found" and _side(found, one, instances) <= 0
     side = 1 if is_balanced else _side(found, one, instances)
     status, verdict = _verdict(one.input, side, known.said)
@@ -98,7 +97,7 @@ def _of_probe(one: Probe, seeds: Sequence[Probe], instances: Instances, groups: 
     said = " ".join([*figures, verdict])
     avoiding = None
     if side < 0 and instances.kind == "choices":
-        avoiding = Avoiding(*rounded_mean(hits(-one.scores, instances.take(one.rows)), numbers, times=times))
+        avoiding = Avoiding(*rounded_mean(hits(-one.scores, instances.take(one.rows)), numbers, times=one.times))
         ends = f"{in_percent(avoiding.low)} to {in_percent(avoiding.high)}"
         said += f" The option that it finds least likely is right in {in_percent(avoiding.value)} ({ends})."
     examined = shown if is_balanced else one

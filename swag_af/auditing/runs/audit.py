@@ -28,7 +28,7 @@ from swag_af.auditing.runs.crossval import audit_rng, rank_shares, scores_by_fol
 from swag_af.data.disk.manifests import sha256_json
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError, takes_options, told
-from swag_af.data.numbers.interval import rounded_mean
+from swag_af.data.numbers.interval import CROSS_VALIDATED, mean_of_folds
 from swag_af.data.plugins.own_code import said_of
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.folder import FILTER_TABLES
@@ -114,11 +114,10 @@ def audit_pool(
 ) -> list[Finding]:
     """The finding of each of `filters` (names or objects) in `assignment` (N, A), cross-validated over whole groups.
 
-    The interval is Wilson's at the effective number of contexts (`interval`). It covers the variation over other
-    contexts of this kind, not over other fits; where nothing is to be found it leaves out chance in 9 of 100 cases
-    (docs/DECISIONS.md). The same seed gives the same folds and generators to every assignment
-    and filter, so that before and after are comparable. Raises InputError, before any fit, for an unavailable filter,
-    and for what is no assignment: gold, candidate 0, first in every row, and no candidate that a row lacks or repeats.
+    The interval is that of cross-validated hits (`mean_of_folds`), as in the audit of a dataset. The same seed gives
+    the same folds and generators to every assignment and filter, so that before and after are comparable. Raises
+    InputError, before any fit, for an unavailable filter, and for what is no assignment: gold, candidate 0, first in
+    every row, and no candidate that a row lacks or repeats.
     """
     if not isinstance(pool, CandidatePool):
         raise InputError(
@@ -193,7 +192,7 @@ def _finding(hits: np.ndarray, ranks: np.ndarray, groups: np.ndarray, *, n_folds
 
     Figures are rounded to what is kept in the file.
     """
-    accuracy, low, high = rounded_mean(hits, groups)
+    accuracy, low, high = mean_of_folds(hits, groups)
     return Finding(
         iteration=None,
         filter="",
@@ -207,6 +206,7 @@ def _finding(hits: np.ndarray, ranks: np.ndarray, groups: np.ndarray, *, n_folds
         seed=seed,
         ranks=tuple(round(float(value), 4) for value in ranks),
         hits=tuple(np.round(hits, 4).tolist()),
+        variance_times=CROSS_VALIDATED,
     )
 
 

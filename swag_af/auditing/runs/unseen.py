@@ -16,8 +16,8 @@ import numpy as np
 
 from swag_af.auditing.runs.audit import AuditPlan, audit_run
 from swag_af.data.errors import InputError, several
-from swag_af.data.numbers.interval import effective_groups, interval, wilson
-from swag_af.data.runs.findings import GONE_BELOW, UnseenCheck, write_unseen
+from swag_af.data.numbers.interval import CROSS_VALIDATED, effective_groups, interval, wilson
+from swag_af.data.runs.findings import GONE_BELOW, UnseenCheck, read_unseen, write_unseen
 from swag_af.data.runs.run import Run
 from swag_af.data.work.progress import note, progress
 from swag_af.filters.contract import Filter
@@ -48,8 +48,9 @@ class UnseenRule:
         plan = AuditPlan(due, [self.filter], self.n_folds, [self.seed], self.device)
         with progress(f"check by {self.filter}", len(due), "checks") as advance:
             found = audit_run(run, plan, advance=advance)
+        decided = {check.iteration: check for check in read_unseen(run.path)}  # by an earlier checkout's intervals, say
         checks = [
-            UnseenCheck(f.filter, iteration, f.accuracy, f.low, f.high, f.chance, self.within)
+            decided.get(iteration) or UnseenCheck(f.filter, iteration, f.accuracy, f.low, f.high, f.chance, self.within)
             for iteration, f in zip(due, found, strict=True)
         ]
         if run.path is not None:
@@ -89,9 +90,9 @@ class UnseenRule:
 def _reaches(groups: np.ndarray, chance: float) -> tuple[float, float]:
     """How far above `chance` the interval ends of a filter that is there, if contexts in `groups` (N,) are drawn one by
     one, and if all of a group are right or wrong together."""
-    least = interval(np.full(len(groups), chance), groups)[1]
+    least = interval(np.full(len(groups), chance), groups, times=CROSS_VALIDATED)[1]
     n_groups = effective_groups(np.bincount(groups))
-    return least - chance, max(least, wilson(chance, n_groups, n_groups)[1]) - chance
+    return least - chance, max(least, wilson(chance, n_groups / CROSS_VALIDATED, n_groups)[1]) - chance
 
 
 def has_ended(checks: Iterable[UnseenCheck]) -> bool:

@@ -93,7 +93,8 @@ def style_section(dataset: Dataset, formats: Sequence[str]) -> list[str]:
             f"Measured on the {len(dataset.questions):,} questions of all splits, their "
             f"{1 + dataset.options.n_distractors} endings as they are released; each filter is fitted on "
             f"all but one of {style.findings[0].n_folds} parts of the groups that share a split, and scores that one. "
-            "The interval allows for questions of one group being alike."
+            "The interval allows for questions of one group being alike, and for fits that share most of what they "
+            "learn from."
             + (few if len(dataset.group_sizes) < FEW else "")
             + ("" if run.matching or dataset.is_unfiltered else _MARKED),
             "",
@@ -108,8 +109,7 @@ def style_section(dataset: Dataset, formats: Sequence[str]) -> list[str]:
 _OF_THESE_GROUPS = (
     "By themselves, readers of these files go by videos or texts, which are smaller groups, and find other intervals. "
     "`swag-af audit jsonl/train.jsonl jsonl/validation.jsonl --video-column group` goes by the groups above, and "
-    "draws folds of its own, so that its values differ by luck. Its intervals are wider: fits on several folds share "
-    "most of what they learn from, and it allows for that by twice the variance. test has no labels there."
+    "draws folds of its own, so that its values differ by luck. test has no labels there."
 )
 _MARKED = " A filter whose kind took part in the filtering is marked: it is no fresh eye."
 
