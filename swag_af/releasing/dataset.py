@@ -260,30 +260,37 @@ def told_iterations(run: Run) -> str:
 
 def shortfalls(dataset: Dataset) -> list[str]:
     """A sentence for each split that has less than half of the questions asked for, one for a run that is not finished,
-    one where a matching has too few folds for style to be measured, one on contexts that were shown with different
+    one where style cannot be measured for want of groups, one on contexts that were shown with different
     endings in one round, and one where not all near-duplicates that were asked for share a split."""
     run = dataset.run
     short = [
         f"iteration {dataset.iteration} is released, and {run.n_finished} of {run.n_planned} that were planned are "
         "finished: the command that began the run goes on from there."
     ]
-    n_groups = len(dataset.group_sizes)
-    few = [
-        f"style cannot be measured in {several(n_groups, 'group')}, which are the folds of the matching. Match in "
-        f"{FEWEST_GROUPS} --folds or more; with near-duplicates in several folds it takes more."
-    ]
     apart = told_apart(verdict.item for verdict in dataset.opinions.counted) if dataset.opinions else None
     return [
         *(short if run.n_finished < run.n_planned else []),
         *_few_distractors(dataset),
         *_small_splits(dataset),
-        *(few if run.is_matched and n_groups < FEWEST_GROUPS else []),
+        *_one_group(dataset),
         *([apart] if apart else []),
         *(
             []
             if dataset.near.is_as_asked
             else [f"near-duplicates share a split from a similarity of {dataset.near.told}."]
         ),
+    ]
+
+
+def _one_group(dataset: Dataset) -> list[str]:
+    """What parts the questions of a matching, of two folds at least, where all must stay together."""
+    if not dataset.run.is_matched or len(dataset.group_sizes) >= FEWEST_GROUPS:
+        return []
+    if len({int(dataset.run.pool.groups[question.example.row]) for question in dataset.questions}) == 1:
+        return ["style cannot be measured: all questions are of one fold of the matching. Collect verdicts on others."]
+    return [
+        "style cannot be measured: near-duplicates join all folds of the matching. Raise --near-duplicates, or match "
+        "without them."
     ]
 
 

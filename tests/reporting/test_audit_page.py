@@ -205,6 +205,7 @@ def test_values_that_are_no_accuracies_stand_in_a_table_of_checks() -> None:
     html = audit_page(audit(questions(12), [], others=[added]))
     assert re.search(r'<table class="checks">.*ten points', html, re.DOTALL)
     assert not re.search(r'<table class="reach">.*ten points.*</tfoot>', html, re.DOTALL)
+    assert "Figures are rounded one by one" in html  # 46.4 beside 34.8 is 11.5 more
 
 
 def test_the_record_is_said_in_sentences() -> None:
