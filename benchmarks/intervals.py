@@ -152,7 +152,7 @@ def show_fits(draws: int) -> None:
             held = [rate_held([one for _, one, _ in made], truth, times) for times in TIMES]
             over_seeds = rate_held([one for one, _, _ in made], truth, 1.0)
             told = [
-                np.mean([paired_difference(*both, alone, times=times).is_significant for _, *both in made])
+                np.mean([paired_difference(one, other, alone, times=times).is_significant for _, one, other in made])
                 for times in TIMES
             ]
             shares = "".join(

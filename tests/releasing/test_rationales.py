@@ -26,8 +26,8 @@ from swag_af.guarding.verb import guard
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.verb import match
-from swag_af.releasing import lm_eval_rationales
 from swag_af.releasing.dataset import Dataset, assemble, shortfalls
+from swag_af.releasing.lm_eval import rationales as lm_eval_rationales
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.rationales import rationale_run
 from swag_af.releasing.verb import release
