@@ -1193,7 +1193,9 @@ def test_the_verb_tag_says_how_many_word_types_have_each_tag(
 
 
 @pytest.mark.slow
-def test_memory_grows_by_the_keys_of_a_row_and_not_by_its_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_grows_by_the_keys_of_a_row_and_not_by_its_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Live Python and numpy memory, traced, at its peak: what finds shared sentences takes some 200 bytes a row."""
     import tracemalloc
 
