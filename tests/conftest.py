@@ -25,6 +25,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter
+from swag_af.data.work.locks import alone
 from swag_af.filters import registry
 from swag_af.lm.options import LMOptions, TrainLMOptions
 
@@ -44,8 +45,10 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays, and the collector of garbage need not look at it again every few tests."""
+    """What was imported stays, and the collector of garbage need not look at it again every few tests. Nor at the rest
+    as often as it would: that takes a twentieth of the time."""
     gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
     gc.enable()
 
 
@@ -189,22 +192,36 @@ TINY = LMOptions(hidden=24, epochs=4, batch_size=16, learning_rate=1e-2, min_cou
 
 
 @pytest.fixture(scope="session")
-def contexts_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what is made once, by the worker that first needs it; the others wait. Its locks lie in no folder
+    that somebody copies."""
+    own = tmp_path_factory.getbasetemp()
+    return (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
+
+
+@pytest.fixture(scope="session")
+def contexts_path(made_once: Path) -> Path:
     """The contexts of 40 synthetic videos in two folds; not to be changed."""
-    path = tmp_path_factory.mktemp("captions") / "contexts.jsonl"
-    rules = ContextRules(min_token_count=1, n_folds=2)
-    made, dropped = make_contexts(sample_videos(40), load_splitter("trees"), rules, rng=np.random.default_rng(0))
-    write_contexts(path, made, dropped, {})
+    path = made_once / "captions" / "contexts.jsonl"
+    with alone(made_once / "contexts", is_told=False):
+        if not path.exists():
+            rules = ContextRules(min_token_count=1, n_folds=2)
+            rng = np.random.default_rng(0)
+            write_contexts(path, *make_contexts(sample_videos(40), load_splitter("trees"), rules, rng=rng), {})
     return path
 
 
 @pytest.fixture(scope="session")
-def lms(contexts_path: Path) -> Path:
+def lms(made_once: Path, contexts_path: Path) -> Path:
     """Language models of both folds; not to be changed."""
-    from swag_af.lm.lstm.train import train_lm
+    from swag_af.lm.lstm.checkpoints import is_trained
 
     path = contexts_path.parent / "lms"
-    train_lm(TrainLMOptions(contexts_path, path, lm=TINY))
+    with alone(made_once / "lms", is_told=False):
+        if not all(is_trained(path, fold) for fold in (0, 1)):
+            from swag_af.lm.lstm.train import train_lm
+
+            train_lm(TrainLMOptions(contexts_path, path, lm=TINY))
     return path
 
 
