@@ -124,6 +124,13 @@ def test_the_page_needs_no_network_and_shows_text_as_text(out: Path) -> None:
     assert page.count("<svg") == 2
 
 
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take most of the time, and others look at them."""
+    monkeypatch.setattr("swag_af.cli.datasets.describing.plot_description", lambda made, folder: [])
+
+
+@pytest.mark.usefixtures("no_pictures")
 def test_a_killed_run_leaves_no_folder_and_the_next_one_the_same(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +148,7 @@ def test_a_killed_run_leaves_no_folder_and_the_next_one_the_same(
     assert (tmp_path / "out" / "describe.json").is_file()
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_folders_of_others_are_not_replaced_and_ours_with_force_alone(data: Path, tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.mkdir()
