@@ -804,8 +804,12 @@ def test_rows_of_several_questions_share_their_agreement_and_are_not_copied(tmp_
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("straight")  # so that what it imports is there, for all that are forked
-def test_a_process_killed_at_random_moments_goes_on_to_the_same_bytes(data: Path, tmp_path: Path) -> None:
-    """By the command line, as often as it takes; the moments cover a whole run. AFLite is killed in `test_kills.py`."""
+def test_a_process_killed_at_random_moments_goes_on_to_the_same_bytes(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the command line, as often as it takes, drawn; the moments cover a whole run. AFLite is killed in
+    `test_kills.py`."""
+    monkeypatch.setattr(verb, "plot_curve", plot_curve)
     settings = "--slice-share 0.05 --threshold 0.3 --audit-models tfidf --draws 2 --points 2 --folds 2"
     command = ["prune", str(data), "--by", "probes", *settings.split(), "--out"]
     begin = time.monotonic()
@@ -819,6 +823,7 @@ def test_a_process_killed_at_random_moments_goes_on_to_the_same_bytes(data: Path
     assert n_killed
     assert exit_code([*command, str(tmp_path / "killed")]) == 0  # removes what it worked with
     assert files_of(tmp_path / "killed") == files_of(tmp_path / "straight")
+    assert (tmp_path / "killed" / "curve.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def exit_code(command: list[str], *, kill_after: float | None = None) -> int | None:
