@@ -455,7 +455,8 @@ class _Look:
         return UnknownColumnsError(
             f"{self.source.path}: no columns that look like {what} {has}. Name them with --context-column, "
             "--endings-column and --label-column, or where the right option has a column of its own with "
-            "--gold-column and --negatives-column; of classes, with --text-column and --label-column."
+            "--gold-column and --negatives-column; of classes, with --text-column and --label-column, or of pairs, "
+            "with --premise-column, --hypothesis-column and --label-column."
         )
 
 

@@ -157,7 +157,7 @@ _WORDS_OF_CHOICES = {
 }
 _WORDS_OF_CLASSES = {
     "premise_column": "premise",
-    "hypothesis_column": "text",
+    "hypothesis_column": "hypothesis",
     "text_column": "text",
     "endings_column": "classes",
     "label_column": "label",

@@ -6,7 +6,7 @@ left out and counted; rows of no use are refused, the first three named.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, count, islice
 from pathlib import Path
@@ -300,7 +300,8 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
             "out. If one of these is a class, call it otherwise."
         )
     notes += [f"classes: {', '.join(map(_cut, classes))}"] if classes else []
-    notes += [*_alike(classes), *_on_a_scale(classes)]
+    sizes = Counter(str(one.answer) for one in found) if classes else Counter[str]()
+    notes += [*_alike(sizes), *_misspelt(sizes), *_on_a_scale(classes)]
     notes += notes_of(found)
     named = any(not part.ids_guessed for part in parts)
     ids, more = _ids(found, named)
@@ -365,15 +366,46 @@ def _classes(found: Iterable[Found], name: str) -> tuple[str, ...]:
     return tuple(sorted(counts, key=_by_size))
 
 
-def _alike(classes: Sequence[str]) -> Iterator[str]:
-    """What is to be said of classes that may be one."""
+def _alike(sizes: Mapping[str, int]) -> Iterator[str]:
+    """What is to be said of classes that differ in letter case, and may be one; `sizes` are their rows."""
     same: dict[str, list[str]] = {}
-    for name in classes:
+    for name in sorted(sizes):
         same.setdefault(name.casefold(), []).append(name)
     for names in same.values():
         if len(names) > 1:
-            which = ", ".join(map(_cut, names))
-            yield f"{which} differ in letter case alone and are {len(names)} classes: is that meant?"
+            which = ", ".join(f"{_cut(name)} ({several(sizes[name], 'row')})" for name in names)
+            yield (
+                f"{which} differ in letter case alone and are {len(names)} classes: if they are one, write them alike "
+                "in the file"
+            )
+
+
+def _misspelt(sizes: Mapping[str, int]) -> Iterator[str]:
+    """What is to be said of rare classes that are called as a common one but for a letter; `sizes` are their rows."""
+    rare = [(name, n) for name, n in sorted(sizes.items()) if n == 1 or _RARE * n < sum(sizes.values())]
+    for name, n in rare:
+        near = [other for other, of in sizes.items() if of >= _OFTEN * n and _is_one_edit(name, other)]
+        if near:
+            meant = max(near, key=sizes.__getitem__)
+            has = f"{several(n, 'row')} {'has' if n == 1 else 'have'} {_cut(name)}"
+            yield f"{has}: did you mean {_cut(meant)} ({several(sizes[meant], 'row')})? Mend it in the file"
+
+
+def _is_one_edit(name: str, other: str) -> bool:
+    """Whether a letter that was changed, added, left out or exchanged with the next makes one of the other, letter case
+    aside; short names and numbered ones differ by no more where both are meant."""
+    short, long = sorted((name.casefold(), other.casefold()), key=len)
+    if short == long or len(long) < _SPELT or any(map(str.isdigit, short + long)):
+        return False
+    i = next((i for i, (one, two) in enumerate(zip(short, long, strict=False)) if one != two), len(short))
+    if len(short) < len(long):
+        return short[i:] == long[i + 1 :]
+    return short[i + 1 :] == long[i + 1 :] or short[i:] == long[i + 1] + long[i] + long[i + 2 :]
+
+
+_RARE, _OFTEN, _SPELT = 500, 20, 4
+"""A class of fewer than one row in `_RARE`, or of one, may be misspelt where one with `_OFTEN` times its rows is called
+nearly so, and has `_SPELT` letters."""
 
 
 def _on_a_scale(classes: Sequence[str]) -> Iterator[str]:

@@ -14,6 +14,9 @@ from swag_af.data.tables.sources import Record, Source
 _ID = re.compile(r".*(?:[_\-. ]id|ID|[a-z]Id)|id")
 _OF_OTHERS = re.compile(r"annotator|worker|user|author|rater|label|class|categor|type|topic|tag|answer|option|model")
 """Parts of the names of ids of what is no group of questions."""
+_MAY_NAME = re.compile(r"(?!-?\d*\.\d+$)[^\s:/]{1,40}")
+"""What may be an id: no text of several words, no number with a point, no address."""
+_FEWEST_IDS = 10
 
 
 def counted(source: Source, rows: Sequence[Record], name: str) -> Counter[str]:
@@ -35,6 +38,17 @@ def first_unique(names: Sequence[str], count: Callable[[str], Counter[str]]) -> 
     if len(names) < 2:
         return "".join(names)
     return next((name for name in names if all(n == 1 for n in count(name).values())), names[0])
+
+
+def may_be_id(source: Source, rows: Sequence[Record], unread: Iterable[str]) -> str:
+    """What is to be said of the first column that is not read and has a short word of its own in each row; empty where
+    there is none, and of a few rows, which anything tells apart."""
+    for name in unread:
+        words = [word_or_nothing(row, name) for row in rows]
+        is_id = len(set(words)) == len(words) >= _FEWEST_IDS and all(map(_MAY_NAME.fullmatch, words))
+        if name and is_id and max(counted(source, rows, name).values()) == 1:
+            return f"{name} is another in each row: if it names the row, say --id-column {name}"
+    return ""
 
 
 def may_be_group(source: Source, rows: Sequence[Record], unread: Iterable[str]) -> str:

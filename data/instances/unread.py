@@ -18,8 +18,9 @@ from swag_af.data.cells.words import key_of
 from swag_af.data.errors import InputError
 from swag_af.data.instances.names import QUESTIONS, runs_of, shortly
 from swag_af.data.instances.plan import BEFORE_OPTIONS, Plan
-from swag_af.data.instances.repeats import may_be_group
+from swag_af.data.instances.repeats import may_be_group, may_be_id
 from swag_af.data.tables.sources import Record, Source
+from swag_af.data.text.scripts import tokenize_any
 
 _ALONE = re.compile(r"id|url|link|image|img|path|file|label|annotator|worker|score|rating|prob|logit|parse|time|date")
 """Parts of the names of columns that are no options, however many stand side by side; `id` as the end of one."""
@@ -27,6 +28,8 @@ _NONE = ("nan", "none", "null", "na", "n/a", "?", "unknown")
 """What tables may write for no label."""
 _OPTION = re.compile(r"answer|option|choice|candidate|response|ending|alternative|hypothesis|reply|completion")
 """Of names that say that a column holds an option."""
+_NO_SENTENCE = 3
+"""Up to so many tokens a text is a name or a phrase."""
 
 
 def refuse_columns_of_options(
@@ -210,7 +213,8 @@ def _mark(row: Record, label: str) -> str:
 
 def doubts_of(plan: Plan, source: Source, rows: Sequence[Record]) -> Iterator[str]:
     """What is to be said of columns that the plan does not read: the one text that may be the question, where it has
-    none, and what rows share, where they have no group; nothing where the user said that there is none."""
+    none, or the other text of a pair, what may name the rows, and what they share, where they have no group; nothing
+    where the user said that there is none."""
     unread = [name for name in plan.unread() if name in source.columns]
     if plan.kind == "choices" and not any(getattr(plan.columns, name) for name in BEFORE_OPTIONS):
         texts = [name for name in unread if _has_wording(rows, name)]
@@ -220,5 +224,25 @@ def doubts_of(plan: Plan, source: Source, rows: Sequence[Record]) -> Iterator[st
                 f"no question is read, and {varied[0]} has another text in nearly every row: if it is the question, "
                 f"say --context-column {varied[0]}"
             )
+    if plan.kind == "classes" and "premise_column" in plan.guessed and not plan.columns.premise_column:
+        yield from filter(None, [_may_be_pair(plan, rows, unread)])
+    if "id_column" in plan.guessed and not plan.columns.id_column:
+        yield from filter(None, [may_be_id(source, rows, unread)])
     if "video_column" in plan.guessed and not plan.has_group():
         yield from filter(None, [may_be_group(source, rows, unread)])
+
+
+def _may_be_pair(plan: Plan, rows: Sequence[Record], unread: Sequence[str]) -> str:
+    """What is to be said of the first column of sentences beside a text that stands alone; empty where there is none.
+    A premise may have several hypotheses, so a quarter of its cells must differ."""
+    text = plan.columns.text_column or plan.columns.hypothesis_column
+    for name in unread:
+        cells = [cell for row in rows if isinstance(cell := optional(row, name), str)]
+        n_long = sum(len(tokenize_any(cell)) > _NO_SENTENCE for cell in cells)
+        if _has_wording(rows, name) and 2 * n_long > len(rows) and 4 * len(set(cells)) > len(rows):
+            first, second = sorted((text, name), key=plan.names.index)
+            return (
+                f"{name} is not read: if {first} and {second} are a pair, say --premise-column {first} "
+                f"--hypothesis-column {second}"
+            )
+    return ""

@@ -1499,7 +1499,58 @@ def test_classes_that_differ_in_letter_case_alone_are_told(tmp_path: Path) -> No
     rows = [{"premise": f"p {i}", "hypothesis": f"h {i}", "label": label} for i, label in enumerate(labels)]
     made = read_instances([write(tmp_path / "rows.jsonl", rows)])
     assert made.classes == ("Neutral", "entailment", "neutral")
-    assert "Neutral, neutral differ in letter case alone and are 2 classes: is that meant?" in made.notes
+    said = "Neutral (1 row), neutral (10 rows) differ in letter case alone and are 2 classes: if they are one, write "
+    assert f"{said}them alike in the file" in made.notes
+
+
+def test_a_rare_class_that_is_called_nearly_as_a_common_one_is_told(tmp_path: Path) -> None:
+    """One misspelt label was a class of its own, and no note said so."""
+
+    def notes(rare: str, common: str, n: int = 20) -> list[str]:
+        labels = [rare, *[common] * n, *["Unclear"] * n]
+        rows = [{"premise": f"p {i}", "hypothesis": f"h {i}", "label": label} for i, label in enumerate(labels)]
+        return [one for one in read(tmp_path, rows).notes if "did you mean" in one]
+
+    for rare in ("Suports", "Supportss", "Sapports", "Supprots", "suports"):
+        assert notes(rare, "Supports") == [f"1 row has {rare}: did you mean Supports (20 rows)? Mend it in the file"]
+    for rare, common in (("Refutes", "Supports"), ("supports", "Supports"), ("C", "B"), ("level 1", "level 2")):
+        assert notes(rare, common) == []
+    assert notes("Suports", "Supports", n=19) == []
+
+
+def test_a_single_text_beside_another_asks_whether_they_are_a_pair(tmp_path: Path) -> None:
+    """Whoever named the premise as the text, as the error for such a table said, audited it alone."""
+    rows = [
+        {"pid": f"n{i:05d}", "said": f"Some people stood by {i // 3} trees.", "claimed": f"There are {i} people."}
+        | {"verdict": i % 2, "by": f"Ann {i}", "score": str(i / 7)}
+        for i in range(12)
+    ]
+    with pytest.raises(InputError, match="of pairs, with --premise-column, --hypothesis-column and --label-column"):
+        read(tmp_path, rows)
+    asked = "if said and claimed are a pair, say --premise-column said --hypothesis-column claimed"
+    for text, unread in (("said", "claimed"), ("claimed", "said")):
+        named = InstanceColumns(text_column=text, label_column="verdict")
+        assert f"rows.jsonl: {unread} is not read: {asked}" in read(tmp_path, rows, columns=named).notes
+    pair = InstanceColumns(premise_column="said", hypothesis_column="claimed", label_column="verdict")
+    alone = InstanceColumns(text_column="said", label_column="verdict", premise_column="")
+    for others in (read(tmp_path, rows, columns=pair), read(tmp_path, rows, columns=alone)):
+        assert not any("are a pair" in note for note in others.notes)
+    assert "premise = said, hypothesis = claimed, label = verdict" in read(tmp_path, rows, columns=pair).notes[0]
+
+
+def test_a_column_that_names_each_row_is_told_where_there_are_no_ids(tmp_path: Path) -> None:
+    """Rows that were kept could be found again by file and line alone."""
+    rows = [chosen(question=f"Who is {i}?", score=str(i / 7), pid=f"n{i:05d}") | {"label": i % 3} for i in range(12)]
+    said = "pid is another in each row: if it names the row, say --id-column pid"
+    assert f"rows.jsonl: {said}" in read(tmp_path, rows).notes
+    others = {
+        "it is said that there is none": read(tmp_path, rows, columns=InstanceColumns(id_column="")),
+        "there are ids": read(tmp_path, [row | {"id": i} for i, row in enumerate(rows)]),
+        "it repeats": read(tmp_path, [*rows[:-1], rows[-1] | {"pid": "n00000"}]),
+        "they are few": read(tmp_path, rows[:5]),
+    }
+    for why, made in others.items():
+        assert not any("names the row" in note for note in made.notes), why
 
 
 def test_labels_in_a_file_beside_a_test_are_told_of_with_the_ways_to_read_them(tmp_path: Path) -> None:
