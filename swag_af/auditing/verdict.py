@@ -184,7 +184,7 @@ def further(audit: Audit | SavedAudit) -> list[str]:
     integrity, counts."""
     saved = saved_form(audit)
     sayers = [_few_line, _split_line, _feature_line, _avoided_line, _below_line, _recycling_line]
-    sayers += [_set_line, _tier_line, _word_line, _writing_line, _integrity_line]
+    sayers += [_set_line, _tried_line, _tier_line, _word_line, _writing_line, _integrity_line]
     return [*(line for sayer in sayers for line in sayer(saved)), _count_line(saved.about.counts)]
 
 
@@ -388,6 +388,16 @@ def _set_line(saved: SavedAudit) -> list[str]:
     return [f"No probe of a part has more than {does} wholly right."]
 
 
+def _tried_line(saved: SavedAudit) -> list[str]:
+    """The probes among which the verdict names the best, each input with its models."""
+    models: dict[str, list[str]] = {}
+    for one in tried(saved):
+        input, _, model = one.subject.partition(", ")
+        models.setdefault(input, []).append(model)
+    named = "; ".join(f"{input} by {', '.join(by)}" for input, by in models.items())
+    return [f"The probes: {named}."] if len(tried(saved)) > 1 else []
+
+
 def _tier_line(saved: SavedAudit) -> list[str]:
     tiers, n = saved.about.tiers, saved.about.n
     if not tiers:
@@ -429,11 +439,19 @@ def _writing_line(saved: SavedAudit) -> list[str]:
 
 
 def _integrity_line(saved: SavedAudit) -> list[str]:
-    faults = found(saved, "integrity")
-    if not faults:
-        return []
-    named = "; ".join(dict.fromkeys(title_of(one.code) for one in faults))
-    return [f"Faults in the data itself: {named}."]
+    """What is wrong with the data, and in how many instances; of several faults under one code the commonest."""
+    commonest: dict[str, Diagnostic] = {}
+    for one in found(saved, "integrity"):
+        commonest[one.code] = max(one, commonest.get(one.code, one), key=lambda one: one.value * one.n)
+    named = "; ".join(f"{title_of(one.code)}{_in_how_many(one, saved)}" for one in commonest.values())
+    return [f"Faults in the data itself: {named}."] if named else []
+
+
+def _in_how_many(one: Diagnostic, saved: SavedAudit) -> str:
+    """` in 2 of 2,001 instances`; empty of what is no share of faulty ones, such as the balance of labels."""
+    if one.unit != "share" or one.chance != 0.0:
+        return ""
+    return f" in {round(one.value * one.n):,} of {one.n:,} {DONE[saved.about.of][0]}"
 
 
 def found(saved: SavedAudit, family: str) -> list[Diagnostic]:

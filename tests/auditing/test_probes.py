@@ -765,6 +765,15 @@ def test_chance_of_a_published_split_is_the_share_of_the_largest_class_in_it(
     assert one.status == "clear"
 
 
+def test_a_hypothesis_is_called_so_in_sentences() -> None:
+    """They said "the text that is classified, alone give answers away"."""
+    pairs = make_classes(planted=True)
+    made = planned_probes(pairs, group(pairs), inputs=["hypothesis"], models=["tfidf"])
+    (one,) = (one for one in diagnostics_of(made.found, pairs, group(pairs)) if one.code == "AF105")
+    assert one.said.startswith("Tf-idf regression, reading the hypothesis alone, is right in ")
+    assert one.said.endswith("Above chance: the hypothesis alone gives answers away.")
+
+
 def test_the_full_input_is_never_found_and_shuffled_words_are_a_hint() -> None:
     made = diagnostics(make_choices(planted=True), models=["tfidf"])
     assert made["AF110", "full, tfidf"].status == "clear"
@@ -784,7 +793,7 @@ def test_labels_balanced_within_groups_are_below_chance_with_random_folds_only()
     made = diagnostics(instances, models=["tfidf"])
     assert made["AF105", "text, tfidf"].status == "clear"
     one = made["AF107", "text, tfidf, random folds"]
-    assert one.status == "found"
+    assert one.status == "hint"  # it is no shortcut
     assert one.high < -0.1
     assert "by group" in one.said
 
@@ -953,7 +962,8 @@ def test_where_labels_are_balanced_within_groups_random_folds_say_so() -> None:
     found = diagnostics_of(planned_probes(made, groups, inputs=("premise",), models=("tfidf",)).found, made, groups)
     (folds,) = [one for one in found if one.code == "AF107"]
     assert folds.value < -0.1
-    assert folds.status == "found"
+    assert folds.status == "hint"
+    assert "reading the premise alone" in folds.said
     assert "have the same label in 0.0 % of pairs, any two in 33.0 %" in folds.said  # 59 of 179
 
 

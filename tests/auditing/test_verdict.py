@@ -26,6 +26,7 @@ def test_the_verdict_names_the_strongest_probe_with_interval_and_chance() -> Non
     assert "one of 2 probes" in said
     assert said.endswith("Guessing gets 25.0 %.")
     assert verdict(saved_form(made)) == said
+    assert "The probes: options by fasttext, tfidf." in further(made)
 
 
 def test_of_one_the_noun_is_singular() -> None:
@@ -211,6 +212,15 @@ def test_features_words_tiers_and_faults_have_a_sentence_each() -> None:
     assert 'The most telling words: "never" (gold), "the" (wrong).' in lines
     assert any(line.startswith("Faults in the data itself: ") for line in lines)
     assert lines[-1] == "Of 5 checks 4 found something, 1 clear."
+
+
+def test_faults_are_told_with_how_many_instances_have_them() -> None:
+    """Two rows of 400 were "wrongly encoded text", as if all were."""
+    two = Diagnostic("AF511", "mojibake", "found", 0.005, "share", "", n=400, chance=0.0)
+    one = replace(two, subject="lone surrogates", value=0.0025)
+    balance = Diagnostic("AF508", "positions", "found", 0.95, "share", "", n=400, chance=0.25)
+    lines = further(audit(DATA, [probe(DATA, 0.25)], others=[balance, one, two]))
+    assert "Faults in the data itself: labels out of balance; wrongly encoded text in 2 of 400 questions." in lines
 
 
 def test_a_rule_of_item_writing_has_a_sentence() -> None:

@@ -34,7 +34,7 @@ OF_OPTIONS = ("AF101", "AF102", "AF103", "AF104", "AF110")
 """Codes of probes that learn which options are wrong."""
 RANDOM, SPLIT = "AF107", "AF108"
 
-_ABOVE = "Above chance: {said} give answers away."
+_ABOVE = "Above chance: {said} {give} answers away."
 _BELOW = (
     "Below chance, which is a finding too: who avoids what the model prefers does better than guessing. Usual causes: "
     "labels balanced within a group, the gold of other rows among the negatives, over-filtering."
@@ -162,7 +162,8 @@ def _verdict(input: str, side: int, said: str) -> tuple[Status, str]:
         return "clear", _UNDECIDED
     if input == "shuffled":
         return "hint", _SHUFFLED if side > 0 else _BELOW
-    return "found", _ABOVE.format(said=said) if side > 0 else _BELOW
+    give = "give" if "options" in said else "gives"
+    return "found", _ABOVE.format(said=said, give=give) if side > 0 else _BELOW
 
 
 def _random_against_group(each: Sequence[Probe], instances: Instances, groups: Groups) -> Iterator[Diagnostic]:
@@ -180,11 +181,13 @@ def _random_against_group(each: Sequence[Probe], instances: Instances, groups: G
 
 
 def _difference(one: Probe, by_group: Probe, instances: Instances, groups: Groups) -> Diagnostic:
-    """`one` has random folds, `by_group` whole groups."""
+    """`one` has random folds, `by_group` whole groups. That they say too little is a hint: it is no shortcut."""
     d = paired_difference(by_group.hits, one.hits, groups.numbers)
     reads = INPUTS[instances.kind][one.input].said
+    status: Status = "clear"
     means = "No significant difference."
     if d.is_significant:
+        status = "found" if d.mean > 0 else "hint"
         means = _HIGHER if d.mean > 0 else f"{_LOWER}{_balance(instances, groups)}"
     said = (
         f"{model_label(one.model)}, reading {reads}: {in_percent(one.hits.mean())} with random folds, "
@@ -193,7 +196,7 @@ def _difference(one: Probe, by_group: Probe, instances: Instances, groups: Group
     return Diagnostic(
         code=RANDOM,
         subject=one.name,
-        status="found" if d.is_significant else "clear",
+        status=status,
         value=round(d.mean, 6),
         unit="share",
         said=said,

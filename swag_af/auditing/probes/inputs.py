@@ -66,7 +66,7 @@ INPUTS: dict[Kind, dict[str, Input]] = {
     "classes": {
         one.name: one
         for one in (
-            Input("hypothesis", "the text that is classified, alone", context=False, start=False),
+            Input("hypothesis", "the hypothesis alone", context=False, start=False),
             Input("text", "the text alone, without what is shown with it", context=False, start=False, shown_with=True),
             Input("premise", "the premise alone", start=False, option=False),
             Input("shuffled", "all its texts with their words shuffled", is_shuffled=True),
