@@ -107,7 +107,7 @@ def made_lines(comparison: Comparison, took: Sequence[str]) -> list[str]:
 
 def told_by(comparison: Comparison, took: Sequence[str]) -> list[str]:
     """A sentence for each probe by group, before and after; those that took part last, and marked."""
-    probes = [one for one in comparison.changes if one.code in _PROBES]
+    probes = [one for one in comparison.changes if one.code in PROBES]
     order = sorted(probes, key=lambda one: one.subject in took)
     return [f"{sentence(one)}{note_on(one.subject, took)}" for one in order]
 
@@ -173,5 +173,5 @@ def has_too_few_draws(comparison: Comparison) -> bool:
     return 0 < comparison.n_draws < FEWEST_DRAWS
 
 
-_PROBES = ("AF101", "AF102", "AF105")
+PROBES = ("AF101", "AF102", "AF105")
 """What models find in the options, the second sentence, the hypothesis."""

@@ -310,12 +310,12 @@ class _Work:
             return audit(part, checks, groups=self.groups.take(rows))
 
         with progress("audit", 2 + self.options.draws, "sets") as advance:
-            before = audited(self.instances)
+            before = audited(replace(self.instances, name=f"{self.instances.name} before pruning"))
             advance(1, note="before")
             self._save(before, BEFORE, None)
             if len(left) == len(self.instances):
                 return None
-            after = audited(self.instances.take(left))
+            after = audited(_after(self.instances, left))
             advance(1, note="after")
             draws, seed = self.options.draws, self.options.seed
             comparison = without_hasty(compare(before, after, audited, n_draws=draws, seed=seed, advance=advance))
@@ -387,6 +387,14 @@ class _Work:
         first = np.array([np.nan if row.first is None else row.first for row in rows])
         kept = np.array([row.kept for row in rows])
         return by_difficulty(known, first, kept, self.groups.numbers, of=_kind_of_agreement(self.options))
+
+
+def _after(instances: Instances, left: np.ndarray) -> Instances:
+    """The rows `left` of `instances`, which say by name and note that they are what pruning kept."""
+    kept = f"{len(left):,} of {len(instances):,}"
+    note = f"{kept} instances are audited here: those that pruning kept"
+    name = f"{instances.name} after pruning ({kept} kept)"
+    return replace(instances.take(left), name=name, notes=(*instances.notes, note))
 
 
 def _said(one: Round) -> str:

@@ -133,6 +133,29 @@ def test_the_lines_say_what_luck_does_and_what_falls_by_construction(straight: P
     assert "below chance" in said.lower()
 
 
+def test_the_pages_say_which_rows_they_describe(straight: Path) -> None:
+    """Both were "Audit of data", and said that 90 rows were read."""
+    kept = f"{len(verb.open_pruned(straight).kept)} of 90"
+    before, after = (unescape((straight / name / "audit.html").read_text()) for name in ("before", "after"))
+    assert "<title>Audit of data before pruning</title>" in before
+    assert f"<title>Audit of data after pruning ({kept} kept)</title>" in after
+    assert f"{kept} instances are audited here: those that pruning kept" in after
+    assert "data before pruning has 90 instances, data after pruning (" in after
+
+
+def test_a_model_of_another_kind_is_named_where_all_read_what_chose_the_rows(straight: Path, data: Path) -> None:
+    pruned, asked = verb.open_pruned(straight), options(data, straight, agreement_column="votes")
+    lines = pruned_lines(pruned, asked)
+    (told,) = (line for line in lines if line.startswith("swag-af prune "))
+    assert f"--out {straight}-chars" in told
+    assert "--audit-models tfidf,chars" in told
+    assert "--agreement-column votes" in told
+    classes = replace(pruned, about=replace(pruned.about, of="classes"))
+    assert any("--audit-models tfidf,lstm" in line for line in pruned_lines(classes, asked))  # chars tell none apart
+    other = replace(pruned, about=replace(pruned.about, took_part=()))  # as where an encoder chose
+    assert told not in pruned_lines(other, asked)
+
+
 def test_hard_rows_that_people_disagree_on_are_told(straight: Path) -> None:
     found = verb.open_pruned(straight).about.agreement
     assert found is not None

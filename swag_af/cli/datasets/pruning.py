@@ -1,11 +1,13 @@
 """What the verb `prune` prints."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from swag_af.auditing.comparison import changed, comparison_rows
+from swag_af.data.disk.urls import command_for
 from swag_af.data.errors import several
 from swag_af.pruning.agreement import agreement_line
-from swag_af.pruning.artifacts import counted_line, left_line
+from swag_af.pruning.artifacts import PROBES, counted_line, left_line, note_on
 from swag_af.pruning.folder import AFTER, Pruned
 from swag_af.pruning.options import PruneOptions
 from swag_af.reporting.tables.text import table
@@ -18,7 +20,7 @@ CONTROL = (
 
 def pruned_lines(pruned: Pruned, options: PruneOptions) -> list[str]:
     """How many went and why, what luck does, what was mended and made, agreement, where it all is."""
-    return [*summary_lines(pruned), "", *_where(pruned, options)]
+    return [*summary_lines(pruned), *_independent(pruned, options), "", *_where(pruned, options)]
 
 
 def summary_lines(pruned: Pruned) -> list[str]:
@@ -76,6 +78,21 @@ def _other(pruned: Pruned) -> Sequence[str]:
     """How many other checks found something that the removal made stronger than random removal does."""
     worse = len(changed(pruned.comparison, "further")) if pruned.comparison else 0
     return [f"{several(worse, 'check')} found more than before, beyond what random removal does."] if worse else []
+
+
+def _independent(pruned: Pruned, options: PruneOptions) -> list[str]:
+    """The command that audits by a model of another kind too, where all that did read what chose the rows."""
+    probes = [one for one in pruned.comparison.changes if one.code in PROBES] if pruned.comparison else []
+    if not probes or not all(note_on(one.subject, pruned.about.took_part) for one in probes):
+        return []
+    model = _OF_ANOTHER_KIND[pruned.about.of]
+    more = replace(options, out=options.out.with_name(f"{options.out.name}-{model}"), write=None)
+    told = command_for("prune", replace(more, audit_models=f"{options.audit_models},{model}"))
+    return ["", "Every model of the audits reads what chose the rows. With one of another kind beside them:", told]
+
+
+_OF_ANOTHER_KIND = {"choices": "chars", "classes": "lstm"}
+"""By kind of instances, what reads more than which words there are: letters, or words in their order."""
 
 
 def _where(pruned: Pruned, options: PruneOptions) -> list[str]:
