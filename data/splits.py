@@ -42,6 +42,13 @@ def renumbered(groups: np.ndarray) -> np.ndarray:
     return np.unique(groups, return_inverse=True)[1]
 
 
+def numbered_as_met(groups: np.ndarray) -> np.ndarray:
+    """(n,) the same `groups` (n,) in the same order, numbered from 0 as they are first met."""
+    _, first, own = np.unique(groups, return_index=True, return_inverse=True)
+    numbers: np.ndarray = first.argsort().argsort()[own]
+    return numbers
+
+
 @dataclass(frozen=True)
 class Joined:
     """Groups that were joined where their rows share a text."""

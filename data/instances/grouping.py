@@ -273,15 +273,19 @@ def by_text(one: Instance) -> tuple[object, ...]:
     return one.context, one.start, sorted(one.options), one.group, one.id
 
 
+def text_order(instances: Instances) -> np.ndarray:
+    """(N,) the rows as `by_text` orders them."""
+    each = instances.instances
+    return np.array(sorted(range(len(each)), key=lambda row: by_text(each[row])), np.int64)
+
+
 def folds_of(instances: Instances, groups: Groups, n_folds: int, *, seed: int) -> np.ndarray:
     """(N,) a fold for each instance, from 0: whole groups together, the same for the same rows in whatever order.
 
     No more folds than there are groups.
     """
-    each = instances.instances
-    rank = np.empty(len(each), np.int64)
-    rank[sorted(range(len(each)), key=lambda row: by_text(each[row]))] = np.arange(len(each))
-    first = np.full(groups.n, len(each))
+    rank = text_order(instances).argsort()
+    first = np.full(groups.n, len(rank))
     np.minimum.at(first, groups.numbers, rank)  # (groups,) the rank of a group's first row
     in_order = first.argsort().argsort()[groups.numbers]
     return deal(in_order, min(n_folds, groups.n), rng=np.random.default_rng((seed, *b"folds")))

@@ -24,16 +24,20 @@ FEWEST = 5
 
 
 def class_weights(labels: np.ndarray, n_classes: int) -> np.ndarray | None:
-    """(C,) how much an instance of each class counts if classes are to count equally; None where they are nearly equal.
+    """(C,) how much an instance of each class counts if classes are to count equally; None where fewer than two count.
 
     Of the rarest class 1; of one with fewer than `FEWEST` of `labels` (N,) 0, as if it were none.
     """
     counts = np.bincount(labels, minlength=n_classes)
     counted = counts >= FEWEST
     those = counts[counted]
-    if len(those) < 2 or those.max() * len(those) <= UNEQUAL * those.sum():
-        return None
-    return np.where(counted, those.min() / np.maximum(counts, 1), 0.0)
+    return np.where(counted, those.min() / np.maximum(counts, 1), 0.0) if len(those) > 1 else None
+
+
+def are_unequal(weights: np.ndarray) -> bool:
+    """Whether of the classes that `weights` (C,) count the largest exceeds `UNEQUAL` times its equal share."""
+    sizes = 1 / weights[weights > 0]
+    return bool(sizes.max() * len(sizes) > UNEQUAL * sizes.sum())
 
 
 def weighed(
@@ -59,19 +63,25 @@ def said_of(one: Balanced) -> str:
 
 
 def equally(*ones: Diagnostic) -> list[Diagnostic | None]:
-    """Each of `ones` with every class weighed equally, where any has such figures, so that they can be compared.
+    """Each of `ones` with every class weighed equally, where any is told so, so that they can be compared.
 
-    Where classes are nearly equal, accuracy is that figure. None where they are unequal and there is no other, as of a
-    class with too few instances.
+    Of nearly equal classes whose weighed figure is not known, as in a saved audit, accuracy is that figure. None where
+    there is no such figure, as of a class with too few instances.
     """
     n_classes = next((round(1 / one.balanced.chance) for one in ones if one.balanced), 0)
     return [_weighed_form(one, n_classes) if n_classes else one for one in ones]
 
 
 def _weighed_form(one: Diagnostic, n_classes: int) -> Diagnostic | None:
-    if one.balanced is None:
-        return one if round((one.chance or 1.0) * n_classes, 4) <= UNEQUAL else None
-    return replace(balanced_form(one), status="clear" if one.balanced.status == "clear" else one.status)
+    if one.balanced is not None:
+        return replace(balanced_form(one), status="clear" if one.balanced.status == "clear" else one.status)
+    if round((one.chance or 1.0) * n_classes, 4) > UNEQUAL:
+        return None
+    even = one.even
+    if even is None or round(1 / even.chance) != n_classes:
+        return one
+    is_clear = even.low <= even.chance <= even.high
+    return replace(balanced_form(replace(one, balanced=even)), status="clear" if is_clear else one.status)
 
 
 def without_shares(probe: Probe, instances: Instances, weights: np.ndarray) -> Probe:

@@ -92,6 +92,9 @@ class Diagnostic:
     balanced: Balanced | None = None
     """Where classes are unequal: the same with each class weighed equally. The status is that of the two figures that
     says more."""
+    even: Balanced | None = None
+    """Where classes are nearly equal: what `balanced` is elsewhere. It is compared with that, and never told or
+    saved."""
     avoiding: Avoiding | None = None
     """Of a probe that chooses and is surely below chance: what avoiding its choice gets."""
 

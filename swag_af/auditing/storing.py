@@ -267,12 +267,12 @@ def _writable_diagnostic(one: Diagnostic) -> Diagnostic:
         replace(example, **{name: _writable(text) for name, text in asdict(example).items()})
         for example in one.examples
     )
-    return replace(one, said=_writable(one.said), subject=_writable(one.subject), examples=examples)
+    return replace(one, said=_writable(one.said), subject=_writable(one.subject), examples=examples, even=None)
 
 
 def _diagnostic_line(one: Diagnostic) -> dict[str, Any]:
     """The line of a diagnostic; where it has no balanced figures, or none of avoiding, there is no field for them."""
-    optional = ("balanced", "avoiding")
+    optional = ("balanced", "even", "avoiding")
     return {name: value for name, value in asdict(one).items() if name not in optional or value is not None}
 
 

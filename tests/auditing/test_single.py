@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from shared_data import shared
 from slow import single_features as slow
 
-from swag_af.auditing.balance import class_weights, weighed
+from swag_af.auditing.balance import are_unequal, class_weights, weighed
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.diagnostics import Diagnostic, as_found, mirrored, of_accuracy
 from swag_af.auditing.gates.conditions import decide_one, parse_condition
@@ -363,7 +363,11 @@ def test_a_class_of_fewer_than_five_texts_counts_nothing() -> None:
     assert weights.tolist() == [0.25, 1.0, 0.0]
     found = weighed(np.ones(102), counts, weights, np.arange(102))
     assert (found.value, found.chance) == (1.0, 0.5)
-    assert class_weights(np.repeat(np.arange(3), [50, 50, 2]), 3) is None
+    assert are_unequal(weights)
+    alike = class_weights(np.repeat(np.arange(3), [50, 50, 2]), 3)
+    assert alike is not None
+    assert not are_unequal(alike)
+    assert class_weights(np.repeat(np.arange(2), [50, 2]), 2) is None
 
 
 def test_a_balanced_value_is_the_mean_of_the_recalls() -> None:

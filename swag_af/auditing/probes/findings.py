@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from swag_af.auditing.balance import class_weights, said_of, weighed, without_shares
+from swag_af.auditing.balance import are_unequal, class_weights, said_of, weighed, without_shares
 from swag_af.auditing.diagnostics import Avoiding, Balanced, Diagnostic, Example, LeftOut, Status, of_accuracy
 from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.integrity.recycled import note_on_probes
@@ -89,7 +89,7 @@ def _of_probe(one: Probe, seeds: Sequence[Probe], instances: Instances, groups: 
     numbers = groups.take(one.rows).numbers
     code = SPLIT if one.folds == "split" else CODES[one.input]
     found = of_accuracy(code, one.name, one.hits, chance, numbers, said="", times=one.times)
-    balanced, shown = _balanced(seeds, instances, numbers, one.times)
+    balanced, even, shown = _balanced(seeds, instances, numbers, one.times)
     is_balanced = balanced is not None and balanced.status == "found" and _side(found, one, instances) <= 0
     side = 1 if is_balanced else _side(found, one, instances)
     status, verdict = _verdict(one.input, side, known.said)
@@ -102,21 +102,24 @@ def _of_probe(one: Probe, seeds: Sequence[Probe], instances: Instances, groups: 
         said += f" The option that it finds least likely is right in {in_percent(avoiding.value)} ({ends})."
     examined = shown if is_balanced else one
     made = examples(examined, instances, below=side < 0)
-    return replace(found, status=status, said=said, examples=made, balanced=balanced, avoiding=avoiding)
+    return replace(found, status=status, said=said, examples=made, balanced=balanced, even=even, avoiding=avoiding)
 
 
 def _balanced(
     seeds: Sequence[Probe], instances: Instances, numbers: np.ndarray, times: float
-) -> tuple[Balanced | None, Probe]:
-    """The accuracy with each class weighed equally, and the probe as it chooses then, with its hits in the rarest class
-    alone, which show what was found; None of choices and of classes that are nearly equal."""
+) -> tuple[Balanced | None, Balanced | None, Probe]:
+    """The accuracy with each class weighed equally, first of unequal classes, else of nearly equal ones; and the probe
+    as it chooses then, with its hits in the rarest class alone, which show what was found. Of choices there is none."""
     own = instances.take(seeds[0].rows)
     weights = class_weights(own.answers, len(own.classes)) if own.kind == "classes" else None
     if weights is None:
-        return None, seeds[0]
+        return None, None, seeds[0]
     (mean,) = over_seeds([without_shares(one, instances, weights) for one in seeds])
+    made = weighed(mean.hits, own.answers, weights, numbers, times=times)
+    if not are_unequal(weights):
+        return None, made, seeds[0]
     rarest = np.where(weights[own.answers] == weights.max(), mean.hits, 0.0)
-    return weighed(mean.hits, own.answers, weights, numbers, times=times), replace(mean, hits=rarest)
+    return made, None, replace(mean, hits=rarest)
 
 
 def _side(found: Diagnostic, one: Probe, instances: Instances) -> int:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.instances.grouping import by_text
+from swag_af.data.instances.grouping import text_order
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.splits import deal
+from swag_af.data.splits import deal, numbered_as_met
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,10 @@ def sort(instances: Instances, groups: np.ndarray) -> Sorted:
     if instances.kind == "choices":
         orders = [sorted(order, key=one.options.__getitem__) for one, order in zip(each, orders, strict=True)]
         each = tuple(_reordered(one, order) for one, order in zip(each, orders, strict=True))
-    rows = sorted(range(len(each)), key=lambda row: by_text(each[row]))
-    answers = np.concatenate([instances.offsets[row] + np.array(orders[row]) for row in rows])
-    _, first, mine = np.unique(groups[rows], return_index=True, return_inverse=True)
-    made = replace(instances, instances=tuple(each[row] for row in rows))
-    return Sorted(made, np.array(rows), answers, np.argsort(np.argsort(first))[mine])
+    rows = text_order(instances)
+    answers = np.concatenate([instances.offsets[row] + np.array(orders[row]) for row in rows.tolist()])
+    made = replace(instances, instances=tuple(each[row] for row in rows.tolist()))
+    return Sorted(made, rows, answers, numbered_as_met(groups[rows]))
 
 
 def _reordered(one: Instance, order: list[int]) -> Instance:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swag_af.auditing.balance import class_weights, said_of, weighed
-from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
+from swag_af.auditing.balance import are_unequal, class_weights, said_of, weighed
+from swag_af.auditing.diagnostics import Balanced, Diagnostic, Example, Status, of_accuracy
 from swag_af.auditing.examples import worst
 from swag_af.auditing.integrity.labels import ALPHA
 from swag_af.auditing.ranking import hits
@@ -58,6 +58,8 @@ class Tried:
     """(C,) how much a hit in each class counts, where not the same."""
     balanced: "Tried | None" = None
     """The rule by which each class weighs the same, where classes are unequal."""
+    even: "Tried | None" = None
+    """The same where they are nearly equal; it is compared, and no test allows for it."""
 
 
 def choose(
@@ -121,14 +123,15 @@ def _margins(scores: np.ndarray, is_top: np.ndarray, instances: Instances) -> np
 def classify(code: str, subject: str, bins: np.ndarray, instances: Instances, folds: np.ndarray) -> Tried:
     """The rule that takes the class most frequent, in the other `folds` (N,), among texts of the same of `bins` (N,).
 
-    A bin that the other folds lack has the class most frequent in them; classes that are as frequent share. Where
-    classes are unequal, `balanced` is the rule by which each weighs the same.
+    A bin that the other folds lack has the class most frequent in them; classes that are as frequent share. `balanced`,
+    or `even`, is the rule by which each class weighs the same.
     """
     plain = _classified(code, subject, bins, instances, folds, None)
     weights = class_weights(instances.answers, len(instances.classes))
     if weights is None:
         return plain
-    return replace(plain, balanced=_classified(code, subject, bins, instances, folds, weights))
+    alike = _classified(code, subject, bins, instances, folds, weights)
+    return replace(plain, balanced=alike) if are_unequal(weights) else replace(plain, even=alike)
 
 
 def _classified(
@@ -231,15 +234,14 @@ def _of_family(tried: Sequence[Tried], instances: Instances, groups: Groups) -> 
         plain = _diagnostic(one, of_rule[id(one)], n_rules, instances, groups)
         if one.balanced:
             plain = _with_balanced(plain, one.balanced, of_rule[id(one.balanced)], n_rules, instances, groups)
-        yield plain
+        yield replace(plain, even=_weighed(one.even, instances, groups)) if one.even else plain
 
 
 def _with_balanced(
     plain: Diagnostic, tried: Tried, q: float, n_rules: int, instances: Instances, groups: Groups
 ) -> Diagnostic:
     """The diagnostic `plain` of a feature, with what the rule `tried`, of equal classes, finds above chance."""
-    assert tried.weights is not None
-    one = weighed(tried.hits, instances.answers, tried.weights, groups.take(tried.rows).numbers)
+    one = _weighed(tried, instances, groups)
     is_luck = q >= LEVEL or one.value <= one.chance
     one = replace(one, status="clear" if is_luck else "found" if one.status == "found" else "hint")
     said = f"{plain.said} {said_of(one)}"
@@ -251,6 +253,11 @@ def _with_balanced(
     shown = (tried.hits == 1.0) & (tried.variances > 0)
     examples = worst(instances, tried.rows[shown], tried.margins[shown], f"{tried.subject}: right")
     return replace(both, examples=examples)
+
+
+def _weighed(tried: Tried, instances: Instances, groups: Groups) -> Balanced:
+    assert tried.weights is not None
+    return weighed(tried.hits, instances.answers, tried.weights, groups.take(tried.rows).numbers)
 
 
 def _p_value(tried: Tried, groups: Groups) -> float:
