@@ -14,6 +14,7 @@ Reading order (each file or folder imports only those named before it):
     tiers        instances from easy to hard, by what probes of a part of them make of them
     storing      the folder that an audit leaves, and its reader
     verdict      an audit of a dataset in sentences and rows
+    classes      how many instances of each class a repair leaves
     comparison   before and after a repair, beside rows removed at random
     gates        the conditions that a dataset must meet, and reports for CI
     probes       what models find in a part of each instance

@@ -26,17 +26,21 @@ from typing import Literal
 import numpy as np
 
 from swag_af.auditing.balance import equally
+from swag_af.auditing.classes import ClassCount, class_counts, classes_lines
 from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
+from swag_af.auditing.options import FEWEST_DRAWS
 from swag_af.auditing.outcome import Audit, Probe, chance_of, over_seeds
 from swag_af.auditing.runs.summary import Rows
 from swag_af.auditing.verdict import EQUALLY, PARTIAL, SPLIT, figure, span
 from swag_af.data.disk.files import read_json
 from swag_af.data.disk.records import Count, parse_record
 from swag_af.data.errors import InputError, several
+from swag_af.data.instances.grouping import text_order
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.rows import has_own_ids
 from swag_af.data.numbers.interval import Difference, paired_difference, t_quantile
 from swag_af.data.numbers.percent import in_points
+from swag_af.data.splits import numbered_as_met
 from swag_af.data.text.wording import text_key
 from swag_af.data.work.progress import Advance
 
@@ -141,6 +145,8 @@ class Comparison:
     """In order of code, then subject; checks that only one side made are left out."""
     drawn: Literal["rows", "groups"] = "rows"
     """What was drawn at random: single rows, or whole groups until the size is met as nearly as can be."""
+    classes: tuple[ClassCount, ...] = ()
+    """How many instances of each class there are; empty of choices."""
 
     @property
     def is_of_two(self) -> bool:
@@ -186,6 +192,7 @@ def compare(
         seed=seed,
         changes=tuple(_changes(before, after, draws, rows)),
         drawn="rows" if groups is None else "groups",
+        classes=class_counts(before.instances, after.instances),
     )
 
 
@@ -224,14 +231,17 @@ def control_cuts(
 ) -> list[Instances]:
     """`n_draws` sets of `n` instances drawn without replacement, in their order; none where there are not more.
 
-    With `groups` (N,) whole ones are removed, one at least, until what is left is as near to `n` as can be.
+    With `groups` (N,) whole ones are removed, one at least, until what is left is as near to `n` as can be. Which are
+    drawn depends on their texts and the seed, and not on the order of rows.
     """
     if n >= len(instances):
         return []
+    order = text_order(instances)
     rngs = [np.random.default_rng((seed, draw, *b"control")) for draw in range(n_draws)]
     if groups is not None:
-        return [instances.take(_without_groups(groups, n, rng)) for rng in rngs]
-    return [instances.take(np.sort(rng.choice(len(instances), n, replace=False))) for rng in rngs]
+        numbers = numbered_as_met(groups[order])
+        return [instances.take(np.sort(order[_without_groups(numbers, n, rng)])) for rng in rngs]
+    return [instances.take(np.sort(order[rng.choice(len(order), n, replace=False)])) for rng in rngs]
 
 
 def _without_groups(groups: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -282,6 +292,7 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     if c.is_of_two:
         share = "Most are not in both, so these" if c.n_matched else "These"
         lines.append(f"{share} are two sets rather than one that was repaired: how they differ is told.")
+    lines += classes_lines(c.classes)
     if c.n_draws:
         how = "whole groups drawn at random, since whole groups went" if c.drawn == "groups" else "drawn at random"
         about = "about " if c.drawn == "groups" else ""
@@ -330,12 +341,13 @@ def _of_chance(change: Change) -> float:
 
 
 def change_sentence(change: Change) -> str:
-    """`AF201 shortest: 23.7 % before, 34.5 % after; 22.9 to 25.1 % when as many rows go at random (chance 25.0 %).`"""
+    """`AF201 shortest: 23.7 % before, 34.5 % after; as many rows removed at random: 22.9 to 25.1 % (95 %, 5 draws);
+    chance 25.0 %.`"""
     c, are_ends_told = change, change.control is None and change.difference is None
     before, after = (_figure_of(side, c.unit, with_ends=are_ends_told) for side in (c.before, c.after))
     said = f"{c.called}: {before} before, {after} after"
     if c.control:
-        said += f"; {span(c.control.low, c.control.high, c.unit)}{at_random(c)}"
+        said += f"; as many rows removed at random: {_drawn(c, c.control)}"
     elif c.difference:
         points = in_points(c.difference.mean, c.difference.low, c.difference.high)
         said += f"; {points}{'' if c.chance_before is None else ' from chance'} in those that are in both"
@@ -351,18 +363,21 @@ def _figure_of(side: Side, unit: Unit, *, with_ends: bool) -> str:
     return f"{figure(side.value, unit)} ({span(side.low, side.high, unit)})"
 
 
-def at_random(change: Change) -> str:
-    """What the interval of a control is, in words that follow it."""
-    as_far = "" if change.chance_before is None else ", as far from chance as"
-    return f"{as_far} when as many rows go at random"
+def _drawn(change: Change, control: Control) -> str:
+    """`22.9 to 25.1 % (95 %, 5 draws)`; of too few draws their values alone."""
+    n, moved = len(control.values), [] if change.chance_before is None else ["shifted by the change in chance"]
+    if n < FEWEST_DRAWS:
+        values = " and ".join(figure(one, change.unit) for one in control.values)
+        return " ".join([values, *(f"({one})" for one in moved)])
+    return f"{span(control.low, control.high, change.unit)} ({', '.join(['95 %', f'{n} draws', *moved])})"
 
 
 def chance_said(change: Change) -> str:
-    """` (chance 25.0 %)`, or ` (chance 37.5 % before, 25.0 % after)`; empty where there is none."""
+    """`; chance 25.0 %`, or `; chance 37.5 % before, 25.0 % after`; empty where there is none."""
     if change.chance is None:
         return ""
     before, after = _chances(change)
-    return f" (chance {after})" if before == after else f" (chance {before} before, {after} after)"
+    return f"; chance {after}" if before == after else f"; chance {before} before, {after} after"
 
 
 def _chances(c: Change) -> tuple[str, str]:
@@ -372,15 +387,15 @@ def _chances(c: Change) -> tuple[str, str]:
 
 def comparison_rows(comparison: Comparison, *, told: bool = True) -> Rows:
     """A header, then each significant change of something found, before or after; with `told` False the others."""
-    differs = any(one.control and one.chance_before is not None for one in comparison.changes)
-    removal = "random removal, at the chance of after" if differs else "random removal"
+    shown = [c for c in comparison.changes if (c.outcome in ("nearer", "further") and c.was_found) is told]
+    differs = any(one.control and one.chance_before is not None for one in shown)
+    removal = f"random removal, 95 %{', shifted by the change in chance' if differs else ''}"
     rows: Rows = [("check", "before", removal, "after", "chance", "so it is")]
-    for c in comparison.changes:
-        if (c.outcome in ("nearer", "further") and c.was_found) is told:
-            control = span(c.control.low, c.control.high, c.unit) if c.control else "–"
-            chance = ", then ".join(dict.fromkeys(_chances(c)))
-            values = (figure(c.before.value, c.unit), control, figure(c.after.value, c.unit), chance)
-            rows.append((c.called, *values, "turned round" if c.is_turned else SO_IT_IS[c.outcome]))
+    for c in shown:
+        control = span(c.control.low, c.control.high, c.unit) if c.control else "–"
+        chance = ", then ".join(dict.fromkeys(_chances(c)))
+        values = (figure(c.before.value, c.unit), control, figure(c.after.value, c.unit), chance)
+        rows.append((c.called, *values, "turned round" if c.is_turned else SO_IT_IS[c.outcome]))
     return rows
 
 

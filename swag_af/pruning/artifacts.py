@@ -8,9 +8,9 @@ check below chance afterwards that was not so before is an artifact that the pru
 from collections.abc import Sequence
 from dataclasses import replace
 
-from swag_af.auditing.comparison import Change, Comparison, at_random, chance_said, change_sentence
+from swag_af.auditing.comparison import Change, Comparison, chance_said, change_sentence
 from swag_af.auditing.options import FEWEST_DRAWS
-from swag_af.auditing.verdict import figure, span
+from swag_af.auditing.verdict import figure
 from swag_af.data.instances.instances import Instances
 from swag_af.filters.registry import REGISTRY, parse_names
 from swag_af.pruning.features import REPRESENTATIONS
@@ -24,12 +24,17 @@ SAME_WORDS = (
     "It reads the same words as what chose the rows: a fall is no independent witness; models of another kind and "
     "single features tell more."
 )
+UNTOLD = (
+    "Below chance, where it was not before; beside {n} random removals it cannot be told whether the pruning made it."
+)
 BELOW = "Below chance, where it was not: made by the pruning. Who does the opposite does better than by guessing."
 
 PARTED = (
     "Of {of} contrast sets {n} lost some of their instances and not all, and {whole} are whole. What is left of a set "
     "is easier to have right as a whole: figures of sets (AF109, consistency) are not those of before."
 )
+
+OUTSIDE = "Outside its own interval, inside the one for all checks together: not significant."
 
 TOO_FEW = (
     "No verdict: {n} random removals do not say how far luck goes. With --draws {least} or more it is told what is "
@@ -85,24 +90,32 @@ def made(comparison: Comparison) -> list[Change]:
 def is_made(change: Change) -> bool:
     """Whether an accuracy was found below chance after, was not before, and random removal does not do that, however
     many checks could be told of."""
-    is_judged = change.unit == "accuracy" and change.outcome != "untold"
-    if not is_judged or change.chance is None or change.after.status != "found":
+    by_luck = change.control is not None and change.after.value >= change.control.low
+    return fell_below(change) and change.outcome not in ("untold", "same") and not by_luck
+
+
+def fell_below(change: Change) -> bool:
+    """Whether an accuracy was found below chance after and not before, whatever did it."""
+    if change.unit != "accuracy" or change.chance is None or change.after.status != "found":
         return False
-    chance_before = change.chance if change.chance_before is None else change.chance_before
-    was_below = change.before.status == "found" and change.before.value < chance_before
-    by_luck = change.outcome == "same" or (change.control is not None and change.after.value >= change.control.low)
-    return change.after.value < change.chance and not was_below and not by_luck
+    was_below = change.before.status == "found" and change.before.value < _chance_before(change)
+    return change.after.value < change.chance and not was_below
+
+
+def _chance_before(change: Change) -> float:
+    return (change.chance or 0.0) if change.chance_before is None else change.chance_before
 
 
 def made_lines(comparison: Comparison, took: Sequence[str]) -> list[str]:
-    """A sentence for each artifact that the pruning made; one that says so where it made none, or where there are too
-    few draws to tell."""
+    """A sentence for each artifact that the pruning made, and for what fell below chance and may be luck; one that says
+    so where nothing fell, or where there are too few draws to tell."""
     if has_too_few_draws(comparison):
         return [TOO_FEW.format(n=comparison.n_draws, least=FEWEST_DRAWS)]
-    found = made(comparison)
-    if not found:
-        return ["Nothing fell below chance by the pruning."]
-    return [f"{sentence(one)} {BELOW}{note_on(one.subject, took)}" for one in found]
+    told = [(one, BELOW) for one in made(comparison)]
+    untold = UNTOLD.format(n=comparison.n_draws)
+    told += [(one, untold) for one in comparison.changes if fell_below(one) and not is_made(one)]
+    lines = [f"{sentence(one)} {said}{note_on(one.subject, took)}" for one, said in told]
+    return lines or ["Nothing fell below chance by the pruning."]
 
 
 def told_by(comparison: Comparison, took: Sequence[str]) -> list[str]:
@@ -113,20 +126,10 @@ def told_by(comparison: Comparison, took: Sequence[str]) -> list[str]:
 
 
 def sentence(change: Change) -> str:
-    """`AF101 longest: 36.1 % before, 32.5 % after; 34.5 to 39.2 % when as many rows go at random, a 95 % interval
-    reckoned from 5 random removals (chance 25.0 %).`; of too few draws their values and no interval."""
+    """That of `change_sentence`; and another one where it lies outside its own interval, and is not significant."""
     c = change
-    if c.control is None:
-        return change_sentence(c)
-    n = len(c.control.values)
-    by_luck = f"{span(c.control.low, c.control.high, c.unit)}{at_random(c)}, a 95 % interval reckoned "
-    by_luck += f"from {n} random removals"
-    if n < FEWEST_DRAWS:
-        by_luck = f"{' and '.join(figure(one, c.unit) for one in c.control.values)}{at_random(c)}"
-    before, after = figure(c.before.value, c.unit), figure(c.after.value, c.unit)
-    is_one_of_many = c.outcome == "same" and not c.control.low <= c.after.value <= c.control.high
-    luck = " One of so many checks lies so far out by luck." if is_one_of_many else ""
-    return f"{c.called}: {before} before, {after} after; {by_luck}{chance_said(c)}.{luck}"
+    is_outside = c.control is not None and not c.control.low <= c.after.value <= c.control.high
+    return f"{change_sentence(c)} {OUTSIDE}" if is_outside and c.outcome == "same" else change_sentence(c)
 
 
 def counted_line(comparison: Comparison) -> str:
@@ -147,13 +150,26 @@ _COUNTED = 19
 
 def left_line(comparison: Comparison) -> str:
     """The probe or single feature that is surely furthest above chance after the pruning."""
-    leaks = [one for one in comparison.changes if one.code[:3] in _LEAKS and one.unit == "accuracy"]
+    leaks = _leaks(comparison)
     above = [one for one in leaks if one.after.status == "found" and one.after.value > (one.chance or 0.0)]
     worst = max(above, key=lambda one: one.after.value - (one.chance or 0.0), default=None)
     if worst is None:
         return "No probe and no single feature is surely above chance after the pruning."
     before, after = figure(worst.before.value, worst.unit), figure(worst.after.value, worst.unit)
     return f"The largest leak that stays: {worst.called}, {after} after, {before} before{chance_said(worst)}."
+
+
+def uncalled_line(comparison: Comparison) -> str:
+    """That nothing was surely above chance before, where it is so; else nothing."""
+    before = [one for one in _leaks(comparison) if one.before.status == "found"]
+    if any(one.before.value > _chance_before(one) for one in before):
+        return ""
+    return "No probe and no single feature was surely above chance before: nothing called for pruning."
+
+
+def _leaks(comparison: Comparison) -> list[Change]:
+    """The accuracies of probes and single features."""
+    return [one for one in comparison.changes if one.code[:3] in _LEAKS and one.unit == "accuracy"]
 
 
 _LEAKS = ("AF1", "AF2")

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.auditing.classes import ClassCount
 from swag_af.auditing.comparison import Comparison, read_comparison
 from swag_af.data.disk.files import read_jsonl, write_json, write_jsonl
 from swag_af.data.disk.manifests import FORMAT, read_finished
@@ -45,8 +46,8 @@ class RoundRecord:
     n_above: Count
     """How many were predictable enough to go."""
     n_wrong: Count | None
-    """How many are as surely predicted wrongly: predictability up to 1 - threshold; None by probes, whose
-    predictability is information, of which 0 is none."""
+    """How many are as surely predicted wrongly: predictability up to 1 - threshold. None where there are more than two
+    answers, and by probes, whose predictability is information, of which 0 is none."""
     n_removed: Count
     lowest: float | None
     """The least predictable that went."""
@@ -80,7 +81,7 @@ class About:
     """Removed in a round at most."""
     rounds: tuple[RoundRecord, ...]
     n_above_by_luck: Count
-    """How many would be at the threshold or above in the first round with answers drawn at random."""
+    """How many would be at the threshold or above in the first round with answers drawn at random: the median."""
     took_part: tuple[str, ...]
     """Probes that fall by construction."""
     told: tuple[str, ...]
@@ -92,6 +93,10 @@ class About:
     agreement: ByDifficulty | None
     """Of annotators, where it is known."""
     versions: dict[str, str]
+    above_by_luck: tuple[Count, ...] = ()
+    """Those of each time that answers were drawn; empty of an earlier version, which drew them once."""
+    classes: tuple[ClassCount, ...] = ()
+    """How many instances of each class there were and are kept; empty of choices."""
     unreached: str = ""
     """Why more instances are kept than the target, in a sentence; empty where there is none, or it was reached."""
 
@@ -151,11 +156,11 @@ def write_pruned(
     write_json(folder / ABOUT, {"format": FORMAT, "kind": "prune", "identity": identity, **asdict(about)})
 
 
-def round_record(one: Round, threshold: float, *, by: str) -> RoundRecord:
-    """A round in numbers; `by` is the recipe."""
+def round_record(one: Round, threshold: float, *, counts_wrong: bool) -> RoundRecord:
+    """A round in numbers; with `counts_wrong`, how many are surely predicted wrongly too."""
     gone = one.predictability[np.isin(one.rows, one.removed)]
     lowest = round(float(gone.min()), 6) if len(gone) else None
-    n_wrong = int((one.predictability <= 1 - threshold).sum()) if by == "aflite" else None
+    n_wrong = int((one.predictability <= 1 - threshold).sum()) if counts_wrong else None
     return RoundRecord(len(one.rows), one.n_above, n_wrong, len(gone), lowest)
 
 

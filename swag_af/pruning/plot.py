@@ -1,4 +1,5 @@
-"""The size curve as a picture: each probe on what was pruned, with its interval, and on as many instances at random."""
+"""The size curve as a picture: each probe on what was pruned, with its interval, and on as many instances at random,
+with the range of these sets."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -43,11 +44,22 @@ def _draw(points: Sequence[Point], axes: Any, colour: str, label: str) -> None:
     axes.fill_between(
         sizes, [100 * one.low for one in pruned], [100 * one.high for one in pruned], color=colour, alpha=0.15, lw=0
     )
-    means = [_at_random(points, one) for one in pruned]
-    axes.plot(sizes, means, color=colour, linestyle="--", linewidth=1, label=f"{label.split(' (')[0]}, random removal")
+    drawn = [_at_random(points, one) for one in pruned]
+    axes.fill_between(sizes, [min(v) for v in drawn], [max(v) for v in drawn], lw=0, **_HATCHED, edgecolor=colour)
+    axes.plot(
+        sizes,
+        [float(np.mean(values)) for values in drawn],
+        color=colour,
+        linestyle="--",
+        linewidth=1,
+        label=f"{label.split(' (')[0]}, random removal: mean, range",
+    )
 
 
-def _at_random(points: Sequence[Point], one: Point) -> float:
-    """The mean accuracy (%) of the random sets as large as that of `one`; its own where that is the whole set."""
+_HATCHED: dict[str, Any] = {"facecolor": "none", "hatch": "///", "alpha": 0.3}
+
+
+def _at_random(points: Sequence[Point], one: Point) -> list[float]:
+    """The accuracies (%) of the random sets as large as that of `one`; its own where that is the whole set."""
     values = [other.accuracy for other in points if other.of == "random" and other.n == one.n]
-    return 100 * float(np.mean(values or [one.accuracy]))
+    return [100 * value for value in values or [one.accuracy]]

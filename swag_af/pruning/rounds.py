@@ -5,7 +5,7 @@ are removed; when there were fewer, or the set has its target size, it is done. 
 goes is drawn. With a folder every round is kept when it is measured, so that a killed run goes on to the same bytes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,9 @@ from swag_af.pruning.aflite import AFLite
 from swag_af.pruning.by_probes import ByProbes
 
 Measure = AFLite | ByProbes
+
+N_SHUFFLES = 19
+"""How often answers are drawn at random: luck alone is above all of so many 1 time in 20."""
 
 
 @dataclass(frozen=True)
@@ -105,16 +108,28 @@ def choose(predictability: np.ndarray, limits: Limits, *, rng: np.random.Generat
     return np.sort(order[: min(limits.most, len(predictability) - limits.target)])
 
 
-def above_by_luck(measure: Measure, limits: Limits, *, folder: Path | None = None) -> int:
-    """How many of all instances would be at the threshold or above if no text told anything of the answers."""
-    luck = replace(measure, instances=shuffled(measure.instances, seed=measure.seed))
-    found = _measured(luck, np.arange(len(measure.instances)), 1, folder and folder / "luck.npy")
-    return int((found >= limits.threshold).sum())
+def above_by_luck(
+    measure: Measure, limits: Limits, *, folder: Path | None = None, after_each: Callable[[], None] = lambda: None
+) -> tuple[int, ...]:
+    """How many of all instances would be at the threshold or above if no text told anything of the answers, each time
+    that answers are drawn at random; with the partitions, or folds, of the first round."""
+    rows, counts = np.arange(len(measure.instances)), []
+    for draw in range(N_SHUFFLES):
+        rng = np.random.default_rng((measure.seed, draw, *b"shuffled"))
+        luck = replace(measure, instances=shuffled(measure.instances, rng=rng))
+        found = _measured(luck, rows, 1, folder and folder / f"luck-{draw:02d}.npy")
+        counts.append(int((found >= limits.threshold).sum()))
+        after_each()
+    return tuple(counts)
 
 
-def shuffled(instances: Instances, *, seed: int) -> Instances:
+def is_luck(n_above: int, by_luck: Sequence[int]) -> bool:
+    """Whether so many above the threshold are no more than luck: random answers gave as many, in one draw at least."""
+    return n_above <= max(by_luck)
+
+
+def shuffled(instances: Instances, *, rng: np.random.Generator) -> Instances:
     """The same with other answers: of choices a random option each, of classes those of other instances."""
-    rng = np.random.default_rng((seed, *b"shuffled"))
     n_answers, is_classes = instances.n_answers, instances.kind == "classes"
     answers = rng.permutation(instances.answers) if is_classes else rng.integers(0, n_answers)
     rows = (replace(one, answer=answer) for one, answer in zip(instances.instances, answers.tolist(), strict=True))

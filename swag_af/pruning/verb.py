@@ -9,10 +9,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median_low
 from typing import Any
 
 import numpy as np
 
+from swag_af.auditing.classes import class_counts
 from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text
 from swag_af.auditing.dataset import Checks, audit
 from swag_af.auditing.options import PROBE_MODELS
@@ -72,7 +74,7 @@ from swag_af.pruning.folder import (
 from swag_af.pruning.lines import check_lines, check_rows, check_target, write_kept
 from swag_af.pruning.options import PruneOptions
 from swag_af.pruning.plot import plot_curve
-from swag_af.pruning.rounds import Limits, Measure, Round, above_by_luck, left_after, rounds_of, unreached
+from swag_af.pruning.rounds import N_SHUFFLES, Limits, Measure, Round, above_by_luck, left_after, rounds_of, unreached
 
 
 @takes_options
@@ -294,9 +296,9 @@ class _Work:
     def rounds(self) -> list[Round]:
         """All rounds of removal, with their progress; and how many instances luck alone would remove."""
         measure, limits = self.measure(), self.limits()
-        with progress("prune", 1 + limits.n_rounds(len(self.instances)), "rounds at most") as advance:
-            above_by_luck(measure, limits, folder=self.folder)
-            advance(1)
+        n_most = N_SHUFFLES + limits.n_rounds(len(self.instances))
+        with progress("prune", n_most, "rounds at most") as advance:
+            above_by_luck(measure, limits, folder=self.folder, after_each=lambda: advance(1, note="random answers"))
             return rounds_of(measure, limits, folder=self.folder, after_round=lambda one: advance(1, note=_said(one)))
 
     def audits(self, left: np.ndarray) -> Comparison | None:
@@ -353,7 +355,9 @@ class _Work:
         """The record."""
         limits, data = self.limits(), self.instances
         kept = left_after(rounds, len(data), len(rounds))
+        stay = self.order.rows[kept].tolist()
         by_luck = above_by_luck(self.measure(), limits, folder=self.folder)
+        counts_wrong = self.options.by == "aflite" and int(data.n_answers.max()) == 2  # then luck gives as many
         return About(
             name=data.name,
             of=data.kind,
@@ -369,12 +373,14 @@ class _Work:
             threshold=limits.threshold,
             n_train=limits.fewest if self.options.by == "aflite" else 0,
             most=limits.most,
-            rounds=tuple(round_record(one, limits.threshold, by=self.options.by) for one in rounds),
-            n_above_by_luck=by_luck,
+            rounds=tuple(round_record(one, limits.threshold, counts_wrong=counts_wrong) for one in rounds),
+            n_above_by_luck=median_low(by_luck),
+            above_by_luck=by_luck,
             took_part=self.took_part(),
             told=tuple(told_by(comparison, self.took_part())) if comparison else (),
             made=tuple(made_lines(comparison, self.took_part())) if comparison else (),
-            parted=parted_by(data, self.order.rows[kept].tolist()),
+            parted=parted_by(data, stay),
+            classes=class_counts(data, data.take(stay)),
             agreement=found,
             versions={name: version(name) for name in ("swag-af", "numpy", "scikit-learn")},
             unreached=unreached(limits, len(kept)),

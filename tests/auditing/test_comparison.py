@@ -102,6 +102,32 @@ def test_a_repair_that_makes_classes_equal_makes_no_shortcut_stronger(others: fl
     assert not any(line.startswith(("Stronger", "New")) for line in comparison_lines(found))
 
 
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_where_one_side_is_weighed_the_other_is_too_though_its_classes_are_nearly_equal(is_turned: bool) -> None:
+    """Accuracy, at a chance of 54.5 %, stood there as if it were the weighed figure, beside one at 50."""
+    rare = rare_classes(1000, seed=4, edit=" " + "9" * 20, others=0.2)
+    nearly = with_as_many(rare, int(1.2 * (rare.answers == 1).sum()), of=0)
+    sides = (by_digits(nearly), by_digits(rare)) if is_turned else (by_digits(rare), by_digits(nearly))
+    found = compare(*sides, by_digits)
+    change = next(one for one in found.changes if one.subject == "digits")
+    assert (change.chance, change.chance_before, change.balanced) == (0.5, None, True)
+    data, told = (sides[0].instances, change.before) if is_turned else (sides[1].instances, change.after)
+    says = np.array(["9" * 20 in one.options[0] for one in data.instances])
+    recalls = says[data.answers == 1].mean(), (~says)[data.answers == 0].mean()
+    assert told.value == pytest.approx(np.mean(recalls), abs=0.01)
+
+
+def test_a_probe_of_nearly_equal_classes_knows_the_mean_of_its_recalls() -> None:
+    rows = [Instance(f"t{i}", "", (f"text {i}",), int(i % 20 < 9)) for i in range(100)]
+    data = Instances(tuple(rows), "classes", ("a", "b"))
+    scores = np.tile([1.0, 0.0], 100)  # always the first class
+    always = replace(probe(data, 0.5, input="hypothesis"), scores=scores, hits=hits(scores, data))
+    one, *_ = diagnostics_of([always], data, Groups(np.arange(100), "each alone"))
+    assert (one.value, one.chance, one.balanced) == (0.55, 0.55, None)
+    assert one.even is not None
+    assert (one.even.value, one.even.chance) == (0.5, 0.5)
+
+
 def test_a_figure_with_each_class_weighed_equally_is_said_to_be_one() -> None:
     before = rare_classes(600, seed=4, edit=" " + "9" * 20)
     found = compare(by_digits(before), by_digits(replace(rare_classes(600, seed=4), name="after")), by_digits)
@@ -244,8 +270,8 @@ def test_where_no_change_is_significant_the_largest_is_told_with_its_interval() 
     before, after = of_lengths(seed=1), np.sort(np.random.default_rng(5).permutation(800)[:500])
     said = comparison_lines(compare(by_length(before), by_length(before.take(after)), by_length))[-1]
     assert re.fullmatch(
-        r"The largest change, and it is not significant: AF201 \w+: \d\d\.\d % before, \d\d\.\d % after; \d\d\.\d to "
-        r"\d\d\.\d % when as many rows go at random \(chance 25\.0 %\)\.",
+        r"The largest change, and it is not significant: AF201 \w+: \d\d\.\d % before, \d\d\.\d % after; as many rows "
+        r"removed at random: \d\d\.\d to \d\d\.\d % \(95 %, 5 draws\); chance 25\.0 %\.",
         said,
     )
 
@@ -268,7 +294,7 @@ def test_what_avoiding_gets_is_told_and_goes_before_smaller_changes() -> None:
     found = compare(audited([*plain, *weak]), audited([below, *others]), audited)
     (first, *_) = [one for one in comparison_lines(found) if one.startswith("New, made by the repair: ")]
     assert "AF108 options, tfidf, train to test" in first
-    assert "; the option that it finds least likely is right in 60.0 % after (chance 25.0 %)." in first
+    assert "; the option that it finds least likely is right in 60.0 % after; chance 25.0 %." in first
 
 
 def often_longest() -> tuple[Instances, np.ndarray]:
@@ -315,6 +341,17 @@ def test_the_control_has_as_many_rows_in_their_order_and_the_seed_decides(n_rows
         assert len(cut) == n
         assert places == sorted(set(places))
     assert cuts == (control_cuts(data, n, n_draws=3, seed=seed) if n else [])
+
+
+@settings(max_examples=20)
+@given(st.permutations(range(12)), st.integers(1, 11), st.booleans())
+def test_the_control_has_the_same_rows_in_whatever_order_they_stand(order: list[int], n: int, by_group: bool) -> None:
+    """Of the same rows in two orders other ones were drawn with one seed, and other intervals came of it."""
+    data, groups = questions(12), np.arange(12) // 3 if by_group else None
+    moved = None if groups is None else np.unique(groups[order], return_inverse=True)[1]
+    drawn = control_cuts(data, n, n_draws=3, seed=0, groups=groups)
+    again = control_cuts(data.take(order), n, n_draws=3, seed=0, groups=moved)
+    assert [{one.id for one in cut.instances} for cut in drawn] == [{one.id for one in cut.instances} for cut in again]
 
 
 @settings(max_examples=40)
@@ -498,9 +535,9 @@ def test_where_chance_is_another_one_distances_from_it_are_compared() -> None:
     assert one.control.mean == pytest.approx(0.42, abs=0.02)
     said = comparison_lines(found)[-1]
     assert said.startswith("Stronger than before: AF201 longest: ")
-    assert ", as far from chance as when as many rows go at random (chance 37.5 % before, 25.0 % after)." in said
+    assert "(95 %, 3 draws, shifted by the change in chance); chance 37.5 % before, 25.0 % after." in said
     header, row = comparison_rows(found)
-    assert (header[2], row[4]) == ("random removal, at the chance of after", "37.5 %, then 25.0 %")
+    assert (header[2], row[4]) == ("random removal, 95 %, shifted by the change in chance", "37.5 %, then 25.0 %")
 
 
 def test_options_that_go_make_no_change_of_what_is_as_far_from_chance() -> None:
@@ -556,6 +593,34 @@ def test_what_cannot_be_compared_is_refused() -> None:
         compare(data, audit(pairs, []), by_length)
     with pytest.raises(InputError, match="at least 2"):
         compare(data, data, by_length, n_draws=1)
+
+
+def of_three_classes(sizes: Sequence[int]) -> Instances:
+    rows = [Instance(f"{c}{i}", "", (f"text {i} of {c}",), c) for c, n in enumerate(sizes) for i in range(n)]
+    return Instances(tuple(rows), "classes", ("yes", "no", "maybe"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ((320, 240, 240), (70, 210, 200), "Of yes 250 of 320 instances went (78.1 %), of the rest 70 of 480 (14.6 %)."),
+        ((320, 240, 240), (220, 165, 160), ""),
+        ((32, 24, 24), (20, 20, 20), ""),  # shares move by 6.7 points, and luck may do that
+        ((3200, 2400, 2400), (1800, 1500, 1500), ""),  # surely, and by 2.5 points
+        ((100, 100, 100), (20, 120, 100), ""),  # none of these was removed alone
+    ],
+)
+def test_counts_of_classes_are_told_and_that_removal_is_lopsided(
+    before: Sequence[int], after: Sequence[int], said: str
+) -> None:
+    """Most of one class went, and nothing showed that."""
+    sides = [audit(of_three_classes(sizes), []) for sizes in (before, after)]
+    found = compare(*sides, lambda cut: audit(cut, []), n_draws=2)
+    assert [(one.before, one.after) for one in found.classes] == list(zip(before, after, strict=True))
+    lines = comparison_lines(found)
+    assert f"Classes: yes {before[0]:,} before, {after[0]:,} after; no {before[1]:,} before" in "\n".join(lines)
+    told = [line for line in lines if line.startswith("Warning: removal is lopsided. ")]
+    assert [said in line for line in told] == [True] * bool(said)
 
 
 def test_rows_and_sentences_are_those_of_what_changed() -> None:

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import multiprocessing
+import shutil
 import signal
 import sys
 import time
@@ -23,8 +24,9 @@ from killed import break_after, kill_at, killed_then_whole
 from matplotlib.figure import Figure
 from tiny_bert import save_tiny_bert
 
+from swag_af.auditing.classes import ClassCount
 from swag_af.auditing.comparison import Change, Comparison, Control, Side
-from swag_af.cli.datasets.pruning import is_luck, pruned_lines
+from swag_af.cli.datasets.pruning import pruned_lines
 from swag_af.cli.main import main
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.showing.show import show
@@ -41,16 +43,18 @@ from swag_af.pruning.artifacts import (
     counted_line,
     is_made,
     left_line,
+    made_lines,
     note_on,
     sentence,
     took_part,
+    uncalled_line,
     without_hasty,
 )
 from swag_af.pruning.curve import Point
 from swag_af.pruning.lines import write_kept
 from swag_af.pruning.options import PruneOptions
 from swag_af.pruning.plot import plot_curve
-from swag_af.pruning.rounds import Limits, unreached
+from swag_af.pruning.rounds import Limits, is_luck, unreached
 from swag_af.pruning.verb import prune
 from swag_af.reporting.plot import save_curve
 
@@ -128,7 +132,7 @@ def test_the_pages_name_the_whole_command(straight: Path, data: Path) -> None:
 
 def test_the_lines_say_what_luck_does_and_what_falls_by_construction(straight: Path, data: Path) -> None:
     said = "\n".join(pruned_lines(verb.open_pruned(straight), options(data, straight)))
-    assert "with answers drawn at random" in said
+    assert "by luck, with answers drawn at random 19 times. Luck alone is above all of these 1 time in 20." in said
     assert "of a probe that took part a fall is by construction" in said
     assert "below chance" in said.lower()
 
@@ -206,20 +210,82 @@ def test_what_kills_left_is_cleared_away(data: Path, straight: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("n", "by_luck", "expected"), [(224, 248, True), (142, 3, False), (81, 24, False), (0, 0, True)]
+    ("n", "by_luck", "expected"),
+    [(224, (248, 200), True), (142, (3, 5), False), (30, (5, 32, 18), True), (33, (5, 32, 18), False), (0, (0,), True)],
 )
-def test_no_more_than_luck_is_called_luck(n: int, by_luck: int, expected: bool) -> None:
+def test_no_more_than_luck_is_called_luck(n: int, by_luck: tuple[int, ...], expected: bool) -> None:
+    """Two sets of random answers were as far apart as data and luck may be, in a quarter of all pairs."""
     assert is_luck(n, by_luck) is expected
 
 
 def test_pruning_that_removes_luck_is_not_told_as_data_to_keep(straight: Path, data: Path) -> None:
     """ "Keep the data as it is" stood above a leak of 82 % that stays."""
     pruned = verb.open_pruned(straight)
-    by_luck = replace(pruned, about=replace(pruned.about, n_above_by_luck=90))
+    by_luck = replace(pruned, about=replace(pruned.about, n_above_by_luck=7, above_by_luck=(5, 90, 7)))
     said = "\n".join(pruned_lines(by_luck, options(data, straight)))
-    assert "which is luck. No more than luck may do, so what was removed is as good as random" in said
+    assert "; 7 (5 to 90) by luck, with answers drawn at random 3 times. No more than luck may do, so what" in said
+    assert "was removed is as good as random" in said
     assert "pruning like this does not help." in said
     assert "keep the data" not in said
+
+
+def test_what_is_not_like_random_removal_is_not_called_as_good_as_random(straight: Path, data: Path) -> None:
+    """It stood above a check that was weaker beyond what random removal does, and most of one class had gone."""
+    pruned = verb.open_pruned(straight)
+    by_luck = replace(pruned.about, above_by_luck=(90,))
+    changes = Comparison("a", "b", 90, 60, 60, "id", 3, 0, (replace(BELOW, outcome="nearer"),))
+    lopsided = (ClassCount("yes", 320, 70), ClassCount("no", 480, 410))
+    for one in (
+        replace(pruned, about=by_luck, comparison=changes),
+        replace(pruned, about=replace(by_luck, classes=lopsided)),
+    ):
+        said = "\n".join(pruned_lines(one, options(data, straight)))
+        assert "But what was removed is not like rows removed at random." in said
+        assert "as good as random" not in said
+    assert "Warning: removal is lopsided. Of yes 250 of 320 instances went (78.1 %)" in said
+
+
+def test_random_answers_are_other_ones_each_time_and_all_are_kept(straight: Path) -> None:
+    drawn = verb.open_pruned(straight).about.above_by_luck
+    assert len(drawn) == 19
+    assert len(set(drawn)) > 1
+
+
+def test_a_folder_of_an_earlier_version_that_drew_answers_once_is_read(
+    straight: Path, data: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(straight, tmp_path / "old")
+    record = json.loads((straight / "prune.json").read_text(encoding="utf-8"))
+    del record["above_by_luck"], record["classes"]
+    (tmp_path / "old" / "prune.json").write_text(json.dumps(record | {"n_above_by_luck": 3}), encoding="utf-8")
+    said = "\n".join(pruned_lines(verb.open_pruned(tmp_path / "old"), options(data, straight)))
+    assert "; 3 by luck, with answers drawn at random once. Luck alone is above all of these 1 time in 2." in said
+
+
+@pytest.mark.parametrize(("n_options", "n_wrong"), [(2, True), (3, False)])
+def test_what_is_as_surely_wrong_is_counted_of_two_answers(n_options: int, n_wrong: bool, tmp_path: Path) -> None:
+    """It was counted of three classes too, if one had half of the instances."""
+    rows = [
+        {"premise": f"p{i}", "hypothesis": f"{i} w{i % 7}", "label": "abc"[i % 10 // 6 * (1 + i % (n_options - 1))]}
+        for i in range(60)
+    ]
+    asked = options(write(tmp_path / "pairs.jsonl", rows), tmp_path / "out")
+    instances = read_instances([write(tmp_path / "pairs.jsonl", rows)])
+    assert (len(instances.classes), float(instances.chance.max())) == (n_options, 0.6)
+    work = verb._Work(asked, instances, group(instances))
+    work.begin({})
+    about = work.about(work.rounds(), None, None)
+    assert (about.rounds[0].n_wrong is not None) is n_wrong
+
+
+def test_a_set_too_small_to_predict_anything_is_said_to_be(tmp_path: Path) -> None:
+    rows = [{"premise": f"p{i}", "hypothesis": f"h{i}", "label": "abc"[i % 3]} for i in range(39)]
+    asked = options(write(tmp_path / "few.jsonl", rows), tmp_path / "out")
+    pruned = prune(asked)
+    assert len(pruned.kept) == 39
+    said = "\n".join(pruned_lines(pruned, asked))
+    assert "Nothing was removed. The set is too small for more than a very plain sign to be found: each fit" in said
+    assert "learns from 8 of 39 instances (--train-share 0.2), and 50 or more are needed." in said
 
 
 @pytest.mark.parametrize("by", ["aflite", "probes"])
@@ -499,7 +565,8 @@ def test_two_random_removals_are_told_and_give_no_verdict(straight: Path, data: 
     drawn = next(one.control for one in controlled if one.subject == "options, tfidf")
     said = "\n".join(pruned_lines(pruned, options(data, straight)))
     assert drawn is not None
-    assert " and ".join(f"{100 * value:.1f} %" for value in drawn.values) + " when as many rows go at random" in said
+    values = " and ".join(f"{100 * value:.1f} %" for value in drawn.values)
+    assert f"as many rows removed at random: {values}; chance" in said
     assert "No verdict: 2 random removals do not say how far luck goes. With --draws 3 or more" in said
     assert "95 %" not in said.partition("Agreement")[0]
 
@@ -508,10 +575,14 @@ UP, DOWN = Side(0.30, 0.27, 0.33, "found"), Side(0.21, 0.19, 0.23, "found")
 BELOW = Change("AF101", "options, tfidf", "accuracy", 0.25, UP, DOWN, Control((0.3,), 0.3, 0.29, 0.31), None, "further")
 
 
-def test_an_interval_is_said_to_be_reckoned_from_the_draws() -> None:
+def test_an_interval_is_said_to_be_of_so_many_random_removals() -> None:
+    """ "41.2 % after; 42.6 to 47.7 %, as far from chance as when ..." read as the opposite of what it meant."""
     change = replace(BELOW, control=Control((0.3, 0.31, 0.29), 0.3, 0.25, 0.35))
-    by_luck = "25.0 to 35.0 % when as many rows go at random, a 95 % interval reckoned from 3 random removals"
-    assert sentence(change) == f"AF101 options, tfidf: 30.0 % before, 21.0 % after; {by_luck} (chance 25.0 %)."
+    said = "AF101 options, tfidf: 30.0 % before, 21.0 % after; as many rows removed at random: 25.0 to 35.0 % (95 %, 3 "
+    assert sentence(change) == f"{said}draws); chance 25.0 %."
+    assert "(95 %, 3 draws, shifted by the change in chance); chance 30.0 % before, 25.0 % after." in sentence(
+        replace(change, chance_before=0.3)
+    )
     comparison = Comparison("a", "b", 90, 60, 60, "id", 3, 0, (change,))
     assert without_hasty(comparison) == comparison
     assert without_hasty(replace(comparison, n_draws=2)).changes == (replace(change, outcome="untold"),)
@@ -523,8 +594,27 @@ def test_what_lies_beyond_five_removals_is_told_by_count_and_as_one_of_many_chec
     said = "beyond all 5 of them is luck 1 time in 6, of each check: --draws 19 makes that 1 in 20."
     assert counted_line(few).endswith(said)
     assert not counted_line(replace(few, n_draws=19))
-    assert sentence(few.changes[0]).endswith(" One of so many checks lies so far out by luck.")
-    assert "luck" not in sentence(BELOW)
+    said = " Outside its own interval, inside the one for all checks together: not significant."
+    assert sentence(few.changes[0]).endswith(said)
+    assert "Outside" not in sentence(BELOW)
+
+
+def test_what_is_below_chance_after_and_may_be_luck_is_named() -> None:
+    """ "Nothing fell below chance by the pruning" was said of 26.8 %, found below a chance of 37.6."""
+    luck = replace(BELOW, outcome="same")
+    made = made_lines(Comparison("a", "b", 90, 60, 60, "id", 3, 0, (luck,)), ())
+    assert [
+        line.startswith(f"{sentence(luck)} Below chance, where it was not before; beside 3 random") for line in made
+    ]
+    above = Comparison("a", "b", 90, 60, 60, "id", 3, 0, (replace(luck, after=UP), replace(luck, before=DOWN)))
+    assert made_lines(above, ()) == ["Nothing fell below chance by the pruning."]
+
+
+def test_where_nothing_was_above_chance_before_it_is_said_that_nothing_called_for_pruning() -> None:
+    clear = replace(BELOW, before=replace(UP, status="clear"))
+    for change, expected in [(clear, True), (replace(BELOW, before=DOWN), True), (BELOW, False)]:
+        said = uncalled_line(Comparison("a", "b", 90, 60, 60, "id", 3, 0, (change,)))
+        assert said.endswith("nothing called for pruning.") is expected
 
 
 def test_the_largest_leak_that_stays_is_named() -> None:
@@ -532,7 +622,7 @@ def test_the_largest_leak_that_stays_is_named() -> None:
     full = replace(stays, code="AF110", after=Side(0.9, 0.8, 0.95, "clear"))
     comparison = Comparison("a", "b", 90, 60, 60, "id", 5, 0, (BELOW, stays, full))
     assert left_line(comparison) == (
-        "The largest leak that stays: AF201 longest, 30.0 % after, 50.0 % before (chance 25.0 %)."
+        "The largest leak that stays: AF201 longest, 30.0 % after, 50.0 % before; chance 25.0 %."
     )
     assert left_line(replace(comparison, changes=(BELOW, full))).startswith("No probe and no single feature")
 

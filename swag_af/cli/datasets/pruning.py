@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from swag_af.auditing.classes import classes_lines, lopsided_line
 from swag_af.auditing.comparison import changed, comparison_rows
 from swag_af.data.disk.urls import command_for
 from swag_af.data.errors import several
 from swag_af.pruning.agreement import agreement_line
-from swag_af.pruning.artifacts import PROBES, counted_line, left_line, note_on
-from swag_af.pruning.folder import AFTER, Pruned
+from swag_af.pruning.artifacts import PROBES, counted_line, left_line, note_on, uncalled_line
+from swag_af.pruning.folder import AFTER, About, Pruned
 from swag_af.pruning.options import PruneOptions
+from swag_af.pruning.rounds import is_luck
 from swag_af.reporting.tables.text import table
 
 CONTROL = (
@@ -32,13 +34,24 @@ def summary_lines(pruned: Pruned) -> list[str]:
         f"{about.n_kept:,} kept; {several(about.n_groups, 'group')}",
         _above(pruned),
         *([about.unreached] if about.unreached else []),
+        *(classes_lines(about.classes) if n_gone else []),
     ]
     if about.parted:
         lines += ["", about.parted]
     if pruned.comparison is not None:
         rows = comparison_rows(pruned.comparison)
         counted = filter(None, [counted_line(pruned.comparison)])
-        lines += ["", CONTROL, *counted, *about.told, *about.made, *_other(pruned), left_line(pruned.comparison)]
+        uncalled = filter(None, [uncalled_line(pruned.comparison)])
+        lines += [
+            "",
+            *uncalled,
+            CONTROL,
+            *counted,
+            *about.told,
+            *about.made,
+            *_other(pruned),
+            left_line(pruned.comparison),
+        ]
         header = tuple("at random, 95 %" if name == rows[0][2] else name for name in rows[0])
         lines += ["", *table([header, *rows[1:]]), f"(at random: {rows[0][2]})"] if len(rows) > 1 else []
     if about.agreement:
@@ -52,26 +65,52 @@ def _above(pruned: Pruned) -> str:
     first = about.rounds[0] if about.rounds else None
     if first is None:
         return "Too few instances to measure predictability, so nothing was removed."
-    wrong = first.n_wrong if about.options["by"] == "aflite" and about.chance >= _TWO else None
-    luck = max(about.n_above_by_luck, wrong or 0)
-    tail = "." if not is_luck(first.n_above, luck) else _ALL_LUCK if about.n_kept < about.n else _NOTHING_GONE
+    n_wrong, luck = _n_wrong(about), about.above_by_luck
+    wrong = "" if n_wrong is None else f"; as surely wrong: {n_wrong:,}"
+    ends, times = (f" ({min(luck):,} to {max(luck):,})", f"{len(luck)} times") if luck else ("", "once")
     return (
-        f"Predictability {about.threshold:g} or more: {first.n_above:,} at first"
-        f"{'' if wrong is None else f'; as surely wrong: {wrong:,}'}; with answers drawn at random "
-        f"{about.n_above_by_luck:,}, which is luck{tail}"
+        f"Predictability {about.threshold:g} or more: {first.n_above:,} at first{wrong}; {about.n_above_by_luck:,}"
+        f"{ends} by luck, with answers drawn at random {times}. {_judged(pruned)}"
     )
 
 
-_TWO = 0.499
-"""The chance of two answers, where as many are surely wrong as surely right if nothing is found."""
-_ALL_LUCK = ". No more than luck may do, so what was removed is as good as random: pruning like this does not help."
-
-_NOTHING_GONE = ". Nothing was removed."
+def _n_wrong(about: About) -> int | None:
+    """How many are as surely predicted wrongly; an earlier version counted them of more than two answers too."""
+    return about.rounds[0].n_wrong if about.above_by_luck else None
 
 
-def is_luck(n_above: int, by_luck: int) -> bool:
-    """Whether so many above the threshold are no more than `by_luck`, two standard errors of both counts allowed."""
-    return n_above - by_luck <= 2 * (n_above + by_luck) ** 0.5
+def _judged(pruned: Pruned) -> str:
+    """Whether so many above the threshold are luck, and what that means for what was removed."""
+    about, first = pruned.about, pruned.about.rounds[0]
+    drawn = about.above_by_luck or (about.n_above_by_luck,)
+    if not is_luck(first.n_above, (*drawn, _n_wrong(about) or 0)):
+        return f"Luck alone is above all of these 1 time in {1 + len(drawn)}."
+    if about.n_kept == about.n:
+        return f"Nothing was removed.{_too_small(pruned)}"
+    has_changed = pruned.comparison is not None and bool(changed(pruned.comparison, "nearer", "further"))
+    return _UNLIKE_RANDOM if has_changed or lopsided_line(about.classes) else _ALL_LUCK
+
+
+_ALL_LUCK = "No more than luck may do, so what was removed is as good as random: pruning like this does not help."
+_UNLIKE_RANDOM = (
+    "No more than luck may do: no text need give anything away for that. But what was removed is not like rows removed "
+    "at random."
+)
+
+
+def _too_small(pruned: Pruned) -> str:
+    """That fits of AFLite had little to learn from, a blank before it; empty where they had enough."""
+    about = pruned.about
+    if not 0 < about.n_train < _FEW:
+        return ""
+    return (
+        f" The set is too small for more than a very plain sign to be found: each fit learns from {about.n_train:,} of "
+        f"{about.n:,} instances (--train-share {about.options['train_share']:g}), and {_FEW} or more are needed."
+    )
+
+
+_FEW = 50
+"""Instances from which on a fit can be expected to learn what a frequent word gives away. Our choice."""
 
 
 def _other(pruned: Pruned) -> Sequence[str]:
