@@ -69,7 +69,7 @@ def test_what_is_planted_goes_first_and_more_often(kind: str) -> None:
 def test_luck_removes_little_where_there_are_several_options() -> None:
     data, vectors, _ = make("choices", 300, planted=0.5)
     measure, limits = AFLite(data, vectors, np.arange(300), 60, 32), Limits(0.75, 15, fewest=60)
-    n_luck = max(above_by_luck(measure, limits))
+    n_luck = np.median(above_by_luck(measure, limits))
     assert n_luck < 0.1 * 300
     assert rounds_of(measure, limits)[0].n_above > 3 * n_luck
 
