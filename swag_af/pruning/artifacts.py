@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from swag_af.auditing.comparison import Change, Comparison, chance_said, change_sentence
 from swag_af.auditing.options import FEWEST_DRAWS
-from swag_af.auditing.verdict import figure
+from swag_af.auditing.verdict import EQUALLY, figure
 from swag_af.data.instances.instances import Instances
 from swag_af.filters.registry import REGISTRY, parse_names
 from swag_af.pruning.features import REPRESENTATIONS
@@ -115,7 +115,8 @@ def made_lines(comparison: Comparison, took: Sequence[str]) -> list[str]:
     untold = UNTOLD.format(n=comparison.n_draws)
     told += [(one, untold) for one in comparison.changes if fell_below(one) and not is_made(one)]
     lines = [f"{sentence(one)} {said}{note_on(one.subject, took)}" for one, said in told]
-    return lines or ["Nothing fell below chance by the pruning."]
+    weighed = EQUALLY if any(one.balanced for one in comparison.changes) else ""
+    return lines or [f"Nothing fell below chance by the pruning{weighed}."]
 
 
 def told_by(comparison: Comparison, took: Sequence[str]) -> list[str]:

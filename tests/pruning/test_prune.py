@@ -608,6 +608,8 @@ def test_what_is_below_chance_after_and_may_be_luck_is_named() -> None:
     ]
     above = Comparison("a", "b", 90, 60, 60, "id", 3, 0, (replace(luck, after=UP), replace(luck, before=DOWN)))
     assert made_lines(above, ()) == ["Nothing fell below chance by the pruning."]
+    weighed = replace(above, changes=(replace(luck, after=UP, balanced=True),))
+    assert made_lines(weighed, ()) == ["Nothing fell below chance by the pruning, each class weighed equally."]
 
 
 def test_where_nothing_was_above_chance_before_it_is_said_that_nothing_called_for_pruning() -> None:
