@@ -396,6 +396,30 @@ def test_a_fault_is_told_with_its_line(run: Run, folder: Path, change: dict[str,
         imported(run, [path], folder)
 
 
+@pytest.mark.parametrize(
+    ("renamed", "says"),
+    [
+        ({"rating1": "Rating 1"}, r"no column rating1 \(it has Rating 1\)\. "),
+        ({"rating6": "Rating_6", "best": "Best"}, r"no column best, rating6 \(it has Rating_6, Best\)\. "),
+        ({"task": "HIT"}, r"no column task\. "),
+    ],
+)
+def test_a_column_under_another_name_is_named(run: Run, folder: Path, renamed: dict[str, str], says: str) -> None:
+    """Of ratings it was said that all are missing, and to check that people have answered."""
+    (path,) = from_csv(exported(run, folder, "csv"), [Person(run, verdicts_on(run, 4, annotators=1), "worker-0")])
+    write_table(path, [{renamed.get(name, name): cell for name, cell in row.items()} for row in table_of(path)])
+    with pytest.raises(InputError, match=says):
+        imported(run, [path], folder)
+
+
+def test_a_report_of_prolific_without_a_question_is_refused_by_its_name(run: Run, folder: Path) -> None:
+    said = verdicts_on(run, 4, annotators=1)
+    (path,) = from_prolific(exported(run, folder, "prolific"), [Person(run, said, "worker-0")])
+    rows = [{k: v for k, v in row.items() if not k.endswith("[rating1]")} for row in table_of(path)]
+    with pytest.raises(InputError, match=r"no column whose heading ends with \[rating1\]"):
+        imported(run, [write_table(path, rows)], folder)
+
+
 @pytest.mark.parametrize("to", PLATFORMS)
 def test_replies_beside_the_texts_of_another_task_are_refused(run: Run, folder: Path, to: str) -> None:
     tasks = exported(run, folder, to)

@@ -57,7 +57,7 @@ def read_csv(path: Path) -> Iterator[Reply]:
 
     Rows without any answer are skipped.
     """
-    for where, row in _rows(path, "task", "best", "second"):
+    for where, row in _rows(path, "task", "best", "second", is_rated=True):
         ratings = {i: row[f"rating{i}"] for i in _numbers(row, "rating")}
         if any((*ratings.values(), row["best"], row["second"])):
             named = row.get("annotator", "")
@@ -80,8 +80,11 @@ def read_prolific(path: Path) -> Iterator[Reply]:
     """Replies in a Task Builder report: a column's heading ends with the question's name in brackets, `[rating1]`."""
     for where, row in _rows(path, "task"):
         answers = {heading.rpartition("[")[2][:-1]: row[heading] for heading in row if heading.endswith("]")}
-        if "best" not in answers:
-            raise InputError(f"{path}: no column whose heading ends with [best]. Give the report of the batch.")
+        missing = [f"[{name}]" for name in ("rating1", "best", "second") if name not in answers]
+        if missing:
+            raise InputError(
+                f"{path}: no column whose heading ends with {', '.join(missing)}. Give the report of the batch."
+            )
         named = {heading.lower().replace("_", " "): value for heading, value in row.items()}
         annotator = named.get("participant id") or named.get("prolific pid") or ""
         ratings = {i: answers[f"rating{i}"] for i in _numbers(answers, "rating")}
@@ -138,19 +141,31 @@ def _write(path: Path, header: Sequence[str], rows: Iterator[list[str]]) -> None
     write_text(path, table.getvalue())
 
 
-def _rows(path: Path, *required: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """For each row its place for errors, and its cells by heading, stripped."""
+def _rows(path: Path, *required: str, is_rated: bool = False) -> Iterator[tuple[str, dict[str, str]]]:
+    """For each row its place for errors, and its cells by heading, stripped.
+
+    A table that `is_rated` has a column of ratings for each of endings, and for the first in any case.
+    """
     rows = csv_rows(path, separator_of(path), strict=False)
     _, header = next(rows, (0, []))
-    missing = [heading for heading in required if heading not in header]
-    if missing:
-        raise InputError(
-            f"{path}: no column {' and no column '.join(missing)}. Give the file as the platform wrote it."
-        )
+    numbers = {1, *_numbers(dict.fromkeys(header), "ending")} if is_rated else ()
+    columns = (*required, *(f"rating{i}" for i in sorted(numbers)))
+    if missing := [heading for heading in columns if heading not in header]:
+        raise InputError(f"{path}: {_lacking(missing, header)}. Give the file as the platform wrote it.")
     for line, row in rows:
         cells = dict.fromkeys(header, "") | {name: cell.strip() for name, cell in zip(header, row, strict=False)}
         if any(cells.values()):
             yield f"{path}, line {line}", cells
+
+
+def _lacking(missing: Sequence[str], header: Sequence[str]) -> str:
+    """Which columns there are not, and which are called nearly so."""
+    alike = [name for name in header if _plain(name) in map(_plain, missing)]
+    return f"no column {', '.join(missing)}" + (f" (it has {', '.join(alike)})" if alike else "")
+
+
+def _plain(heading: str) -> str:
+    return re.sub(r"[\W_]", "", heading).lower()
 
 
 def _endings(row: Mapping[str, str], prefix: str = "") -> dict[int, str]:
