@@ -1,6 +1,9 @@
 """A simulated crowd over a synthetic truth: does screening, does a model of the annotators recover what is true?
 
     python benchmarks/crowd.py --json crowd.json
+    python benchmarks/crowd.py --screening 4
+
+The second only asks whom screening drops, on items of four endings; all else is on the paper's six.
 
 Every ending has a true appeal; the truth rates and ranks endings by it, drawn so that a good annotator's labels are
 spread as in Table 2 of Zellers et al. 2018 (the output shows both). Good annotators see the appeal with noise of their
@@ -13,7 +16,7 @@ answers at random, whose gold should be best by chance: what nobody said must no
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from swag_af.judging.agreement import PAPER, PAPER_FOUND, PAPER_GENERATED, measure
-from swag_af.judging.consensus import METHODS, judge_by, screened
+from swag_af.judging.consensus import METHODS, judge_by
+from swag_af.judging.screening import screened, told_rule
 from swag_af.judging.verdicts import N_ENDINGS, RATINGS, Item, Judgement, Verdict, is_example
 
 CUTS = 0.55, -1.71
@@ -30,6 +34,8 @@ GOLD_APPEAL = 1.76, 1.16
 """Mean and deviation of gold's appeal; a negative's are 0 and 1. With CUTS and the noise they give Table 2's shares."""
 NOISE = 0.7
 """Deviation of what a good annotator sees, for every ending afresh."""
+SCREENED_AFTER = 10, 15, 20, 30, 50, 100
+"""Items that an annotator has done when screening looks."""
 OWN_CUTS = 0.4
 """Deviation of how strict an annotator is."""
 
@@ -48,6 +54,7 @@ class Crowd:
     adversarial: float = 0.1
     """Share of the annotators who see every ending's appeal upside down."""
     seed: int = 0
+    n_endings: int = N_ENDINGS
 
 
 def main() -> None:
@@ -55,7 +62,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write all figures here")
     parser.add_argument("--items", type=int, default=500)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--screening", type=int, metavar="K", help="only whom screening drops, with K endings an item")
     options = parser.parse_args()
+    if options.screening:
+        print_screening(screening(n, range(200), options.screening) for n in SCREENED_AFTER)
+        return
     seeds = range(options.seeds)
     found = {
         "calibration": calibration(options.items),
@@ -68,7 +79,7 @@ def main() -> None:
             control(name, Crowd(options.items, each=2, careless=careless, randomness=1, adversarial=0), seeds)
             for name, careless in (("good annotators", 0), ("random annotators", 1))
         ],
-        "screening": [screening(n, seeds=range(200)) for n in (10, 15, 20, 30, 50, 100)],
+        "screening": [screening(n, seeds=range(200)) for n in SCREENED_AFTER],
     }
     if options.json:
         options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
@@ -141,15 +152,16 @@ def gold_last(verdict: Verdict) -> Verdict:
     return replace(verdict, item=item, ratings=(*verdict.ratings[1:], verdict.ratings[0]), best=best, second=second)
 
 
-def screening(n_items_each: int, seeds: Sequence[int]) -> dict[str, float]:
+def screening(n_items_each: int, seeds: Sequence[int], n_endings: int = N_ENDINGS) -> dict[str, Any]:
     """Of each kind of annotator, the share that screening drops once they have done so many items.
 
     `ever` is for a rule that looks after every item from the tenth on, as one that runs along with the work does.
     """
     rates: dict[str, list[bool]] = {}
     for seed in seeds:
-        crowd = Crowd(n_items=n_items_each, n_annotators=10, each=10, careless=0.3, adversarial=0.2, seed=seed)
+        crowd = Crowd(n_items_each, 10, each=10, careless=0.3, adversarial=0.2, seed=seed, n_endings=n_endings)
         _, verdicts, kinds = simulate(crowd)
+        rule = told_rule(verdicts)
         dropped = screened(verdicts)
         ever = set().union(*(screened([v for v in verdicts if v.item.row < n]) for n in range(10, n_items_each + 1)))
         for name, kind in kinds.items():
@@ -159,6 +171,7 @@ def screening(n_items_each: int, seeds: Sequence[int]) -> dict[str, float]:
     n_bad = sum(rates["careless"]) + sum(rates["adversarial"])
     return {
         "items": n_items_each,
+        "rule": rule,
         **caught,
         "precision": n_bad / max(1, n_bad + sum(rates["good"])),
         "recall": n_bad / (len(rates["careless"]) + len(rates["adversarial"])),
@@ -168,9 +181,9 @@ def screening(n_items_each: int, seeds: Sequence[int]) -> dict[str, float]:
 def simulate(crowd: Crowd) -> tuple[list[Judgement], list[Verdict], dict[str, str]]:
     """The truth of every item, what annotators say, and of which kind each annotator is."""
     rng = np.random.default_rng(crowd.seed)
-    appeal = rng.normal(size=(crowd.n_items, N_ENDINGS))
+    appeal = rng.normal(size=(crowd.n_items, crowd.n_endings))
     appeal[:, 0] = GOLD_APPEAL[0] + GOLD_APPEAL[1] * appeal[:, 0]
-    truth = [judgement_of(Item(row, tuple(range(N_ENDINGS))), appeal[row]) for row in range(crowd.n_items)]
+    truth = [judgement_of(Item(row, tuple(range(crowd.n_endings))), appeal[row]) for row in range(crowd.n_items)]
     n_careless = round(crowd.careless * crowd.n_annotators)
     n_adversarial = round(crowd.adversarial * crowd.n_annotators)
     kinds = ["careless"] * n_careless + ["adversarial"] * n_adversarial
@@ -179,7 +192,7 @@ def simulate(crowd: Crowd) -> tuple[list[Judgement], list[Verdict], dict[str, st
     verdicts = []
     for row in range(crowd.n_items):
         for who in rng.permutation(crowd.n_annotators)[: crowd.each]:
-            seen = appeal[row] + rng.normal(scale=NOISE, size=N_ENDINGS)
+            seen = appeal[row] + rng.normal(scale=NOISE, size=crowd.n_endings)
             if kinds[who] == "careless" and rng.random() < crowd.randomness:
                 seen = rng.permutation(seen)
             elif kinds[who] == "adversarial":
@@ -230,9 +243,14 @@ def print_all(found: dict[str, Any]) -> None:
         )
         for name, row in one["gold"].items():
             print(f"  {name:<24}" + "  ".join(_figure(key, *value) for key, value in row.items()))
-    print("\nscreening (55 % of 10 items or more)")
-    for row in found["screening"]:
-        print(f"  {row['items']:3d} items  " + "  ".join(f"{name} {row[name]:.3f}" for name in row if name != "items"))
+    print("\nscreening")
+    print_screening(found["screening"])
+
+
+def print_screening(rows: Iterable[dict[str, Any]]) -> None:
+    for row in rows:
+        shares = "  ".join(f"{name} {value:.3f}" for name, value in row.items() if name not in ("items", "rule"))
+        print(f"  {row['items']:3d} items, {row['rule']}  {shares}", flush=True)
 
 
 def _figure(name: str, mean: float, error: float) -> str:

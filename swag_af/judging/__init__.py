@@ -4,6 +4,7 @@ Reading order (each file imports only those named before it):
 
     options      the options of `verify agreement`
     verdicts     items, verdicts (one annotator on one item), and the majority of them
+    screening    who is screened out, for ranking gold too low
     consensus    one judgement per item from several annotators' verdicts
     rules        which judged items become questions, one function per rule
     people       verdicts read, checked against the run, screened and combined

@@ -4,7 +4,7 @@ The figures are computed in `reliability`, and judgements in `consensus`; nothin
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy as np
 
 from swag_af.data.numbers.percent import from_to, in_percent
 from swag_af.data.runs.run import Run
-from swag_af.judging.consensus import RANKS, Labels, Method, judge_by, labels_of, screened, worker_skills
+from swag_af.judging.consensus import RANKS, Labels, Method, judge_by, labels_of, worker_skills
 from swag_af.judging.reliability import Figure, agreement_with_others, figures_of
+from swag_af.judging.screening import chance_of, gold_counts, screened
 from swag_af.judging.verdicts import N_ENDINGS, RATINGS, Verdict, is_example
 
 PAPER = {
@@ -73,6 +74,10 @@ class AnnotatorFigures:
     n_items: int
     gold_in_top2: float
     """Share of the items with gold among the best two."""
+    chance: float
+    """That share by luck, with so many endings an item."""
+    needed: float
+    """The share below which screening drops an annotator of such items (`screening.needed_share`)."""
     median_seconds: float | None
     rating_pairwise: float | None
     """Share of the pairs with another annotator's rating of the same ending that agree."""
@@ -80,7 +85,9 @@ class AnnotatorFigures:
     skill: float | None
     """See `consensus.worker_skills`; None without a model."""
     is_screened: bool
-    """Whether screening drops this annotator (`consensus.screened`)."""
+    """Whether screening drops this annotator (`screening.screened`)."""
+    counts: bool
+    """Whether the other figures are of their verdicts too."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,8 @@ class Agreement:
     """By the names of NAMES."""
     n_endings: tuple[int, ...]
     """How many endings items have, each number once; what is by luck depends on it."""
+    gold_chance: float
+    """How often luck puts gold in the best two of these verdicts."""
     found: dict[str, Figure]
     """Share of each label among the verdicts on gold."""
     generated: dict[str, Figure]
@@ -128,6 +137,7 @@ def measure(
     of annotators, and nothing else, are of.
     """
     labels, every = labels_of(verdicts), verdicts if everyone is None else everyone
+    n_of = Counter(len(verdict.item.columns) for verdict in verdicts)
     found = figures_of(labels, seed=seed)
     shared = len(np.unique(labels.item[labels.shared]))
     methods: tuple[Method, ...] = ("majority",) if model == "majority" else ("majority", model)
@@ -137,7 +147,8 @@ def measure(
         n_shared_items=shared,
         n_judged_more=_n_judged_more(verdicts),
         figures={name: found[name] for name in NAMES},
-        n_endings=tuple(sorted({len(verdict.item.columns) for verdict in verdicts})),
+        n_endings=tuple(sorted(n_of)),
+        gold_chance=chance_of(n_of),
         found={label: found[f"found_{label}"] for label in (*RANKS, *RATINGS)},
         generated={label: found[f"generated_{label}"] for label in (*RANKS, *RATINGS)},
         consensus={method: consensus_shares(verdicts, method, seed=seed) for method in methods},
@@ -145,6 +156,7 @@ def measure(
             every,
             labels if everyone is None else labels_of(every),
             worker_skills(every, model, seed=seed) if model != "majority" else {},
+            frozenset(labels.annotators),
         ),
     )
 
@@ -209,6 +221,7 @@ def agreement_rows(agreement: Agreement) -> list[list[str]]:
     for name, title in NAMES.items():
         figure, paper = agreement.figures[name], PAPER.get(name)
         percent = name.endswith(("pairwise", "top2"))
+        title += f" (chance {in_percent(agreement.gold_chance)})" if name == "gold_in_top2" else ""
         here = f"not defined: {why}" if figure.value is None else _number(figure.value, percent=percent)
         rows.append(
             [title, here, _interval(figure, percent=percent), "" if paper is None else _number(paper, percent=percent)]
@@ -250,31 +263,31 @@ def consensus_rows(agreement: Agreement, kinds: Kinds = FILTERED) -> list[list[s
 
 def annotator_rows(agreement: Agreement) -> list[list[str]]:
     """A row an annotator, those with most items first; a header first."""
-    rows = [["annotator", "items", "gold top 2", "seconds", "same rating", "same rank", "skill", "dropped"]]
+    rows = [["annotator", "items", "gold top 2", "needed", "seconds", "ratings", "ranks", "skill", "dropped"]]
     for one in sorted(agreement.annotators, key=lambda one: (-one.n_items, one.annotator)):
         rows.append(
             [
                 one.annotator,
                 f"{one.n_items:,}",
-                _percent(one.gold_in_top2),
+                *map(in_percent, (one.gold_in_top2, one.needed)),
                 "" if one.median_seconds is None else f"{one.median_seconds:.1f}",
                 _percent(one.rating_pairwise),
                 _percent(one.rank_pairwise),
                 "" if one.skill is None else f"{one.skill:.2f}",
-                "yes" if one.is_screened else "",
+                ("would be" if one.counts else "yes") if one.is_screened else "",
             ]
         )
     return rows
 
 
 def _annotators(
-    verdicts: Sequence[Verdict], labels: Labels, skills: Mapping[str, float]
+    verdicts: Sequence[Verdict], labels: Labels, skills: Mapping[str, float], counted: Collection[str]
 ) -> tuple[AnnotatorFigures, ...]:
     agreed = [agreement_with_others(labels, values) for values in (labels.rating, labels.rank)]
     of_annotator: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         of_annotator.setdefault(verdict.annotator, []).append(verdict)
-    dropped = screened(verdicts)
+    dropped, golds = screened(verdicts), gold_counts(verdicts)
     found = []
     for i, name in enumerate(labels.annotators):
         own = of_annotator[name]
@@ -283,12 +296,15 @@ def _annotators(
             AnnotatorFigures(
                 annotator=name,
                 n_items=len(own),
-                gold_in_top2=sum(verdict.gold_in_top2 for verdict in own) / len(own),
+                gold_in_top2=golds[name].share,
+                chance=golds[name].chance,
+                needed=golds[name].needed,
                 median_seconds=float(np.median(seconds)) if seconds else None,
                 rating_pairwise=_defined(agreed[0][i]),
                 rank_pairwise=_defined(agreed[1][i]),
                 skill=skills.get(name),
                 is_screened=name in dropped,
+                counts=name in counted,
             )
         )
     return tuple(found)

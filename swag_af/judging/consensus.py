@@ -5,8 +5,8 @@
     mace           a probability that an annotator knows, or else guesses (Hovy et al. 2013), fitted by crowd-kit
 
 The models see endings, never which of them is gold: they trust annotators who agree with others, not those who prefer
-gold. `screened` does the opposite. Where no item was judged twice, the models give the majority's judgements. Figures
-of agreement are in `agreement`.
+gold. Screening does the opposite (`screening`). Where no item was judged twice, the models give the majority's
+judgements. Figures of agreement are in `agreement`.
 """
 
 from collections import Counter
@@ -28,11 +28,6 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 RANKS = ("best", "second", "neither")
 """The three labels of Table 2's ranking: every ending of an item has one of them (Zellers et al. 2018)."""
-
-MIN_ITEMS = 10
-"""Items that an annotator may do before anything is held against them (Zellers et al. 2018, A.5)."""
-MIN_RATE = 0.55
-"""Annotators who rank gold among their two best less often lose their qualification (Zellers et al. 2018, A.5)."""
 
 
 def judge_by(method: str, verdicts: Sequence[Verdict], *, seed: int = 0) -> list[Judgement]:
@@ -72,22 +67,6 @@ def worker_skills(verdicts: Sequence[Verdict], method: str, *, seed: int = 0) ->
     n = np.bincount(labels.annotator, weights=labels.shared, minlength=len(labels.annotators))
     share = np.bincount(labels.annotator, weights=true * labels.shared / 2, minlength=len(n)) / np.maximum(n, 1)
     return {name: round(float(share[i]), 9) for i, name in enumerate(labels.annotators) if n[i]}
-
-
-def screened(verdicts: Sequence[Verdict], *, min_items: int = MIN_ITEMS, min_rate: float = MIN_RATE) -> set[str]:
-    """Annotators to drop: gold among their two best on less than `min_rate` of `min_items` items or more.
-
-    Nobody is dropped before they have judged `min_items`, however badly.
-    """
-    n_items = Counter(verdict.annotator for verdict in verdicts)
-    n_gold = Counter(verdict.annotator for verdict in verdicts if verdict.gold_in_top2)
-    return {name for name, n in n_items.items() if n >= min_items and n_gold[name] / n < min_rate}
-
-
-def counted_of(verdicts: Sequence[Verdict], *, screen: bool = True) -> tuple[list[Verdict], frozenset[str]]:
-    """The verdicts that count, and the annotators whose do not: none without `screen`."""
-    dropped = frozenset(screened(verdicts)) if screen else frozenset[str]()
-    return [verdict for verdict in verdicts if verdict.annotator not in dropped], dropped
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import numpy as np
 
 from swag_af.data.errors import InputError, several
 from swag_af.data.runs.run import Run
-from swag_af.judging.consensus import counted_of, judge_by
+from swag_af.judging.consensus import judge_by
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.rules import most_distractors
+from swag_af.judging.screening import counted_of, told_rule
 from swag_af.judging.verdicts import N_ENDINGS, Item, Judgement, Verdict, check_assigned, read_verdicts
 
 
@@ -60,7 +61,7 @@ def opinions_of(run: Run, assignment: np.ndarray, options: JudgingOptions) -> Op
     if not counted:
         raise InputError(
             f"{', '.join(map(str, options.verdicts))}: screening drops all annotators, for ranking gold among their "
-            "two best too seldom. Look at their verdicts, or keep them with --no-screen."
+            f"two best in {told_rule(verdicts)}. Look at their verdicts, or keep them with --no-screen."
         )
     return Opinions(verdicts, dropped, judge_by(options.judge, counted, seed=options.seed))
 

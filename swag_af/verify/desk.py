@@ -6,21 +6,22 @@ whether the annotator may go on) are stored together or not at all. The web page
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, case, delete, func, insert, or_, select, update
 
 from swag_af.data.errors import InputError
 from swag_af.data.secrets import secret_rng
+from swag_af.judging.screening import GoldCount, needed_share
 from swag_af.judging.verdicts import Rating
 from swag_af.verify.checks import Attention, check_of, counts_as_work, due_check, passes, scores
 from swag_af.verify.consent import AcceptedText, keep_consent
 from swag_af.verify.items import Rules, next_item, settle
 from swag_af.verify.linked import is_told, n_linked
 from swag_af.verify.qualification import QualificationQuestion, share_right
-from swag_af.verify.schema import annotators, events, items, settings, tasks, writing
+from swag_af.verify.schema import N_RATED, annotators, events, items, settings, tasks, writing
 from swag_af.verify.store import Store
 
 SCREENED_BY = "screening"
@@ -51,7 +52,8 @@ class Screening:
     questions: tuple[QualificationQuestion, ...] = ()
     """All questions of the qualification."""
     share: float = 0.75
-    min_gold_share: float = 0.55
+    min_gold_share: float | None = None
+    """None for what the number of endings asks for (`needed_share`)."""
     min_gold_items: int = 10
     most_items: int | None = None
     """Items per annotator; None for no limit."""
@@ -63,6 +65,11 @@ class Screening:
     def lets_in(self, right: int, known: int) -> bool:
         """Whether so many of the known answers are enough."""
         return not known or right / known >= self.share
+
+    def needed(self, n_of: Mapping[int, int]) -> float:
+        """The share of gold among the best two below which somebody is dequalified who judged so many items, counted by
+        the number of their endings."""
+        return needed_share(n_of) if self.min_gold_share is None else self.min_gold_share
 
     def questions_for(self, annotator: str) -> tuple[QualificationQuestion, ...]:
         """The questions that this annotator is asked, in their order."""
@@ -395,8 +402,8 @@ class Desk:
         """Dequalify who prefers other endings to gold too often (Zellers et al. 2018, A.5); returns whether it did."""
         if known.exempt:
             return False
-        n, n_gold = gold_counts(connection, known.id)
-        if n < self.screening.min_gold_items or n_gold / n >= self.screening.min_gold_share:
+        found = gold_count(connection, known.id)
+        if found.n_items < self.screening.min_gold_items or found.share >= self.screening.needed(found.n_of):
             return False
         self._log(connection, "rule", "screen", known.id)
         self._set_state(connection, known.id, "dequalified")
@@ -433,13 +440,14 @@ def _study_is_paused(connection: Connection) -> bool:
     return bool(connection.scalar(select(settings.c.value).where(settings.c.name == PAUSED)))
 
 
-def gold_counts(connection: Connection, annotator: str) -> tuple[int, int]:
-    """`(n, n_gold)`: items that `annotator` answered, and those where gold was best or second best."""
-    answered = select(func.count()).where(
+def gold_count(connection: Connection, annotator: str) -> GoldCount:
+    """The items that `annotator` answered, and those where gold was best or second best."""
+    is_gold = case((or_(tasks.c.best == 0, tasks.c.second == 0), 1), else_=0)
+    answered = select(N_RATED, func.count(), func.sum(is_gold)).where(
         tasks.c.annotator == annotator, tasks.c.row.is_not(None), tasks.c.answered_at.is_not(None)
     )
-    n = connection.scalar(answered) or 0
-    return n, connection.scalar(answered.where(or_(tasks.c.best == 0, tasks.c.second == 0))) or 0
+    by_endings = connection.execute(answered.group_by(N_RATED)).all()
+    return GoldCount(sum(n_gold for *_, n_gold in by_endings), {size: n for size, n, _ in by_endings})
 
 
 def _annotator(connection: Connection, annotator: str) -> Row[Any] | None:
@@ -472,7 +480,7 @@ def _let_go(connection: Connection, annotator: str) -> None:
 
 
 def _n_answered(connection: Connection, annotator: str) -> int:
-    return gold_counts(connection, annotator)[0]
+    return gold_count(connection, annotator).n_items
 
 
 def _n_done(connection: Connection, annotator: str) -> int:

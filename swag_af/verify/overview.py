@@ -2,17 +2,18 @@
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Column, Row, Select, func, select
 
+from swag_af.judging.screening import chance_of
 from swag_af.verify.checks import scores
 from swag_af.verify.consent import last_consents
 from swag_af.verify.items import DISAGREEMENT, STANDS
-from swag_af.verify.schema import annotators, events, items, tasks
+from swag_af.verify.schema import N_RATED, annotators, events, items, tasks
 from swag_af.verify.store import Store
 
 N_EVENTS = 50
@@ -52,6 +53,8 @@ class AnnotatorLine:
     """The hash of the text that they accepted last ..."""
     accepted_at: float | None = None
     """... and when."""
+    n_of: Mapping[int, int] = field(default_factory=dict)
+    """Items answered, by the number of their endings."""
 
     @property
     def n_done(self) -> int:
@@ -62,6 +65,11 @@ class AnnotatorLine:
     def gold_share(self) -> float | None:
         """Share of the items with gold among the best two; None without items."""
         return self.n_gold / self.n if self.n else None
+
+    @property
+    def gold_chance(self) -> float | None:
+        """That share by luck."""
+        return chance_of(self.n_of) if self.n else None
 
 
 @dataclass(frozen=True)
@@ -170,12 +178,14 @@ def _disputed(store: Store) -> tuple[Disputed, ...]:
 
 def _lines(store: Store, min_seconds: float) -> Sequence[AnnotatorLine]:
     of: defaultdict[str, list[tuple[bool, float, float]]] = defaultdict(list)
+    n_of: defaultdict[str, Counter[int]] = defaultdict(Counter)
     with store.engine.connect() as connection:
-        answers = select(tasks.c.annotator, tasks.c.best, tasks.c.second, tasks.c.seconds, tasks.c.answered_at)
-        for name, best, second, seconds, at in connection.execute(
+        answers = select(tasks.c.annotator, tasks.c.best, tasks.c.second, tasks.c.seconds, tasks.c.answered_at, N_RATED)
+        for name, best, second, seconds, at, n_endings in connection.execute(
             answers.where(tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None))
         ):
             of[name].append((0 in (best, second), seconds, at))
+            n_of[name][n_endings] += 1
         people = connection.execute(select(annotators).order_by(annotators.c.id)).all()
         latest = select(func.max(events.c.id)).where(events.c.annotator.is_not(None)).group_by(events.c.annotator)
         undoable = select(events.c.annotator).where(events.c.id.in_(latest), events.c.action == "dequalify")
@@ -199,6 +209,7 @@ def _lines(store: Store, min_seconds: float) -> Sequence[AnnotatorLine]:
             one.id in can_undo,
             *checked.get(one.id, (0, 0)),
             *((accepted[one.id].sha256, accepted[one.id].at) if one.id in accepted else (None, None)),
+            n_of[one.id],
         )
         for one in people
     ]

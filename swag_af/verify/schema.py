@@ -29,6 +29,7 @@ from sqlalchemy import (
     UniqueConstraint,
     create_engine,
     event,
+    func,
     inspect,
     make_url,
     select,
@@ -101,6 +102,9 @@ tasks = Table(
     Index("tasks_of_an_annotator", "annotator", "row"),
     Index("tasks_of_a_row", "row"),
 )
+
+N_RATED = func.json_array_length(tasks.c.ratings, type_=Integer)
+"""The endings that an answer rates: all of its item."""
 
 checks = Table(
     "checks",

@@ -13,7 +13,8 @@ from swag_af.cli.main import main
 from swag_af.data.disk.files import read_json
 from swag_af.data.errors import InputError
 from swag_af.judging.agreement import measure
-from swag_af.judging.consensus import METHODS, RANKS, judge_by, labels_of, screened, worker_skills
+from swag_af.judging.consensus import METHODS, RANKS, judge_by, labels_of, worker_skills
+from swag_af.judging.screening import screened
 from swag_af.judging.verdicts import RATINGS, Item, Judgement, Verdict, judge, write_verdicts
 
 MODELS = [method for method in METHODS if method != "majority"]

@@ -19,7 +19,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.runs.run import Run, open_run
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
-from swag_af.judging.consensus import screened
+from swag_af.judging.screening import screened
 from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, write_verdicts
 from swag_af.releasing.dataset import assemble
 from swag_af.releasing.options import ReleaseOptions

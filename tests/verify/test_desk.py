@@ -341,6 +341,23 @@ def test_a_share_that_is_just_reached_is_enough(tmp_path: Path) -> None:
     assert desk.state_of("ann") == "active"
 
 
+@pytest.mark.parametrize(
+    ("n_assigned", "given", "state"),
+    [(4, None, "dequalified"), (4, 0.55, "active"), (7, None, "active"), (2, None, "active")],
+)
+def test_how_often_gold_must_be_in_the_top_two_hangs_on_the_number_of_endings(
+    tmp_path: Path, n_assigned: int, given: float | None, state: str
+) -> None:
+    """Six of ten are above 0.55, though of four endings luck gives five."""
+    run = make_run(small_pool(), tmp_path / "run", n_assigned=n_assigned)
+    desk = make_desk(run, Screening(min_gold_items=10, min_gold_share=given))
+    n = min(6, n_assigned)
+    other = said("l" * n, *((1, 2) if n > 2 else (1, 0)))
+    for k in range(10):
+        judge_next(desk, "ann", said("l" * n) if k < 6 else other)
+    assert desk.state_of("ann") == state
+
+
 def test_gold_second_best_is_gold_in_the_top_two(run: Run) -> None:
     desk = make_desk(run, Screening(min_gold_items=10, min_gold_share=0.55))
     assert len(all_of(desk, "ann", said(best=3, second=0))) == N_ROWS

@@ -22,6 +22,7 @@ from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.runs.run import Run
 from swag_af.judging.rules import Example
+from swag_af.judging.screening import NOBODY_SCREENED
 from swag_af.judging.verdicts import IN_ANOTHER_SCRIPT, MEANINGS, Item, read_verdicts, with_ordered_columns
 from swag_af.releasing.questions import make_questions
 from swag_af.verify.desk import Desk, Screening
@@ -467,6 +468,22 @@ def test_the_admin_page_tells_how_it_goes(run: Run) -> None:
     assert re.search(r"ann\s+active\s+2\s+100.0 %", page)
     assert re.search(r"cid\s+active\s+2\s+0.0 %", page)
     assert "Krippendorff's alpha" in page
+
+
+@pytest.mark.parametrize(("n_assigned", "beside"), [(7, "55.0 % (33.3)"), (4, "66.2 % (50.0)"), (2, "100.0 % (100.0)")])
+def test_the_admin_page_says_what_share_of_gold_is_needed_and_what_chance_is(
+    tmp_path: Path, n_assigned: int, beside: str
+) -> None:
+    run = make_run(small_pool(), tmp_path / "run", n_assigned=n_assigned)
+    desk = make_desk(run, Screening(min_gold_items=10))
+    judge_next(desk, "ann", said("l" * min(6, n_assigned)))
+    client = make_client(desk, run)
+    admin_of(client)
+    page = " ".join(unescape(re.sub(r"<[^>]+>", " ", client.get("/admin").text)).split())
+    assert f"ann active 1 100.0 % {beside}" in page
+    needed, chance = beside.removesuffix(")").split(" % (")
+    rule = f"fewer than {needed} % of 10 or more items is dequalified (chance: {chance} %)"
+    assert (rule in page, NOBODY_SCREENED in page) == (n_assigned > 2, n_assigned == 2)
 
 
 def test_the_export_is_a_file_of_verdicts_without_the_dequalified(

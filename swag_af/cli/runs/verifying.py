@@ -91,7 +91,7 @@ def verify_agreement(options: AgreementOptions) -> None:
         distribution_rows,
         measure,
     )
-    from swag_af.judging.consensus import counted_of
+    from swag_af.judging.screening import NOBODY_SCREENED, counted_of, screens_nobody, told_rule
     from swag_af.judging.verdicts import read_verdicts, told_apart
 
     if options.json is not None:
@@ -106,7 +106,8 @@ def verify_agreement(options: AgreementOptions) -> None:
     say(
         f"{several(found.n_verdicts, 'verdict')} of {several(n_people, 'person', 'people')} on "
         f"{several(found.n_items, 'item')}, {found.n_shared_items:,} of them judged twice or more",
-        *_left_out(dropped, len(every) - len(counted)),
+        *([NOBODY_SCREENED] if screens_nobody(every) else []),
+        *_left_out(dropped, len(every) - len(counted), told_rule(every)),
         *filter(None, [told_apart(verdict.item for verdict in counted)]),
         "",
     )
@@ -125,12 +126,13 @@ def verify_agreement(options: AgreementOptions) -> None:
         say(f"Written to {options.json}.")
 
 
-def _left_out(dropped: Collection[str], n_verdicts: int) -> list[str]:
+def _left_out(dropped: Collection[str], n_verdicts: int, rule: str) -> list[str]:
     if not dropped:
         return []
     is_one = len(dropped) == 1
     return [
         f"Left out of all but the last table, as in `release`: {', '.join(sorted(dropped))} "
-        f"({several(n_verdicts, 'verdict')}), who {'ranks' if is_one else 'rank'} gold among the two best too seldom; "
-        "--no-screen counts them. Those who disagree with gold are gone then, so its shares are higher."
+        f"({several(n_verdicts, 'verdict')}), who {'ranks' if is_one else 'rank'} gold among the two best in {rule}; "
+        "--no-screen counts them. Those who disagree with gold are gone then, and of those who guess the luckiest "
+        "stay, so its shares are biased upwards."
     ]

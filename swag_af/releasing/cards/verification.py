@@ -4,6 +4,7 @@ from collections import Counter
 
 from swag_af.data.errors import several
 from swag_af.judging.agreement import INTERVALS, agreement_rows, distribution_rows, kinds_of, measure
+from swag_af.judging.screening import NOBODY_SCREENED, screens_nobody, told_rule
 from swag_af.releasing.dataset import Dataset
 from swag_af.reporting.tables.markdown import markdown_table
 
@@ -107,8 +108,14 @@ def _screening(dataset: Dataset) -> str:
     assert opinions is not None
     if not dataset.options.screen:
         return f"nobody was screened out {_HERE}"
-    rule = "for ranking gold among their two best in under 55 % of 10 items or more"
+    if screens_nobody(opinions.verdicts):
+        return f"{NOBODY_SCREENED[0].lower()}{NOBODY_SCREENED[1:-1]} {_HERE}"
+    rule = f"for ranking gold among their two best in {told_rule(opinions.verdicts)}"
     if not opinions.dropped:
         return f"nobody had to be dropped {rule} {_HERE}"
     n_verdicts = len(opinions.verdicts) - len(opinions.counted)
-    return f"{len(opinions.dropped):,} of them were dropped, with {several(n_verdicts, 'verdict')}, {rule}"
+    return (
+        f"{len(opinions.dropped):,} of them were dropped, with {several(n_verdicts, 'verdict')}, {rule}. Who disagrees "
+        "with gold is gone then, and of those who guess the luckiest stay, so the shares of gold below are biased "
+        "upwards"
+    )

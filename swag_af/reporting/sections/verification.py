@@ -28,7 +28,7 @@ from swag_af.judging.agreement import (
     kinds_of,
     measure,
 )
-from swag_af.judging.consensus import MIN_ITEMS, MIN_RATE, RANKS, Method
+from swag_af.judging.consensus import RANKS, Method
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import Opinions, opinions_of
 from swag_af.judging.rules import (
@@ -40,6 +40,7 @@ from swag_af.judging.rules import (
     second_examples,
     why_not_found,
 )
+from swag_af.judging.screening import NOBODY_SCREENED, gold_counts, screens_nobody, told_rule
 from swag_af.judging.verdicts import RATINGS, Item, Judgement, rank_endings
 from swag_af.reporting.charts import Frame, Series, bar, dot, figure, level, percent, percent_ticks, ticks
 from swag_af.reporting.options import ReportOptions
@@ -77,7 +78,8 @@ class Verification:
         return (
             f"{several(opinions.n_annotators, 'person', 'people')} judged {several(n_items, 'item')}: "
             f"gold is among the best two in {percent(gold)} of the verdicts that count "
-            f"({percent(PAPER['gold_in_top2'])} in the {self.agreement.paper})."
+            f"(chance {percent(self.agreement.gold_chance)}; {percent(PAPER['gold_in_top2'])} in the "
+            f"{self.agreement.paper})."
         )
 
 
@@ -204,9 +206,8 @@ def _labels_chart(agreement: Agreement, called: Kinds) -> str:
 
 def _annotators_chart(opinions: Opinions) -> str:
     """One bar per annotator: the share of items with gold among the best two, highest first; grey if screened out."""
-    n_items = Counter(verdict.annotator for verdict in opinions.verdicts)
-    n_gold = Counter(verdict.annotator for verdict in opinions.verdicts if verdict.gold_in_top2)
-    names = sorted(n_items, key=lambda name: (-n_gold[name] / n_items[name], -n_items[name], name))
+    counts = gold_counts(opinions.verdicts)
+    names = sorted(counts, key=lambda name: (-counts[name].share, -counts[name].n_items, name))
     last = len(names)
     at = [(float(i), f"{i:g}") for i in ticks(1, last, 6) if i == int(i)]
     frame = Frame(
@@ -214,19 +215,20 @@ def _annotators_chart(opinions: Opinions) -> str:
     )
     shapes = []
     for i, name in enumerate(names, start=1):
-        share, is_dropped = n_gold[name] / n_items[name], name in opinions.dropped
-        title = f"{n_gold[name]:,} of {several(n_items[name], 'item')}, {percent(share)}"
+        one, is_dropped = counts[name], name in opinions.dropped
+        title = f"{one.n_gold:,} of {several(one.n_items, 'item')}, {percent(one.share)}"
         title += ", screened out" if is_dropped else ""
-        shapes.append(bar(frame, i - 0.4, i + 0.4, share, BEFORE if is_dropped else AFTER, title))
-    shapes.append(level(frame, MIN_RATE))
-    shares = [n_gold[name] / n_items[name] for name in names]
+        shapes.append(bar(frame, i - 0.4, i + 0.4, one.share, BEFORE if is_dropped else AFTER, title))
+    needed, shares = [one.needed for one in counts.values()], [one.share for one in counts.values()]
+    shapes += [level(frame, share) for share in sorted({min(needed), max(needed)})]
     spoken = (
         f"Gold among the best two, {several(last, 'annotator')}: from {percent(min(shares))} to "
         f"{percent(max(shares))} of their items; {len(opinions.dropped):,} screened out."
     )
     legend = [Series("counted", AFTER, "bar")]
     legend += [Series("screened out", BEFORE, "bar")] if opinions.dropped else []
-    note = f"dotted: {percent(MIN_RATE, 0)}, needed once {MIN_ITEMS} items are judged"
+    note = f"dotted: screening drops whoever has gold there in {told_rule(opinions.verdicts)}"
+    note = NOBODY_SCREENED if screens_nobody(opinions.verdicts) else note
     return figure("Each annotator: gold among the best two", spoken, frame, shapes, legend, note=note)
 
 

@@ -18,7 +18,7 @@ from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import n_marked
 from swag_af.data.runs.run import Run, open_run
 from swag_af.data.text.linked import linked_rows, links_of, unlinked
-from swag_af.judging.consensus import counted_of
+from swag_af.judging.screening import counted_of
 from swag_af.judging.verdicts import (
     Item,
     Judgement,

@@ -18,6 +18,7 @@ from sqlalchemy import Row
 from swag_af.data.context import phrase
 from swag_af.data.text.scripts import is_latin
 from swag_af.judging.agreement import INTERVALS, kinds_of
+from swag_af.judging.screening import NOBODY_SCREENED, chance_of
 from swag_af.judging.verdicts import Verdict, as_record
 from swag_af.verify.consent import all_consents
 from swag_af.verify.overview import overview
@@ -189,6 +190,7 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         check_reading(request, access, session)
         session = Session(OUTSIDE, "")  # a program: its forms would not be taken
     desk, figures = site.desk, access.measured.figures()
+    item = {site.n_endings: 1}
     return page(
         "admin.html",
         token=access.signer.form_token(session, ADMIN),
@@ -203,6 +205,10 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         measured=_ago(access.measured.age(figures)),
         intervals=INTERVALS,
         screening=desk.screening,
+        n_endings=site.n_endings,
+        needed=desk.screening.needed(item),
+        chance=chance_of(item),
+        nobody_screened=NOBODY_SCREENED,
         attention=desk.attention,
         rules=desk.rules,
         ago=lambda at: _ago(desk.clock() - at),
