@@ -39,6 +39,7 @@ from swag_af.data.runs.run import Run, begin_run, open_run
 from swag_af.data.tables.sources import separator_of
 from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard
+from swag_af.judging.screening import NOBODY_SCREENED
 from swag_af.judging.verdicts import (
     RATINGS,
     Item,
@@ -54,6 +55,7 @@ from swag_af.verify.exchange.csv import FORMULA, as_html
 from swag_af.verify.exchange.tasks import Key, Reply, make_tasks, verdicts_of
 from swag_af.verify.exchange.verb import PLATFORMS, export, import_verdicts
 from swag_af.verify.options import ExportOptions, ImportOptions
+from swag_af.verify.prospects import check_prospects
 
 N = 8
 HOSTILE = (
@@ -701,7 +703,8 @@ def test_before_anybody_is_asked_it_is_said_that_verdicts_could_make_no_question
     for n_assigned, is_refused, says in (
         (3, True, "an item shows 2 negatives, of which no verdict makes a question."),
         (4, False, "an item shows 3 negatives, of which verdicts make 2 distractors at most"),
-        (5, False, ""),
+        (5, False, "An item shows 4 negatives, and a question needs 3: one that people call gibberish leaves it out."),
+        (6, False, ""),
     ):
         run = make_run(small_pool(), tmp_path / f"run-{n_assigned}", n_assigned=n_assigned)
         out = folder / f"tasks-{n_assigned}.csv"
@@ -714,8 +717,21 @@ def test_before_anybody_is_asked_it_is_said_that_verdicts_could_make_no_question
             main(words)
         said = capsys.readouterr()
         assert says in said.err + said.out
-        assert ("Warning" in said.out) is (n_assigned == 4)
+        assert ("Warning" in said.out) is (n_assigned in (4, 5))
         assert out.exists() is not is_refused
+
+
+def test_before_anybody_is_asked_it_is_said_that_a_matching_has_no_spare_answers(tmp_path: Path) -> None:
+    """One answer that was gibberish or best dropped the question: half of them, and nobody had said so."""
+    matching = {"weight": 0.1, "relevance": "tfidf", "similarity": "lexical", "said": [], "cautions": []}
+    for n_assigned, says in (
+        (2, NOBODY_SCREENED),
+        (4, "one that people call gibberish or best leaves it out. `swag-af match` with --n-distractors 5 shows 6"),
+        (6, None),
+    ):
+        run = replace(make_run(small_pool(), tmp_path / f"run-{n_assigned}", n_assigned=n_assigned), matching=matching)
+        told = check_prospects(run, None)
+        assert told is None if says is None else says in told
 
 
 def test_what_has_no_effect_on_collected_verdicts_is_refused() -> None:
