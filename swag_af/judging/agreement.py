@@ -186,6 +186,11 @@ INTERVALS = (
     "more items each has judged."
 )
 """What to say beside the rows with intervals."""
+ANNOTATORS = (
+    "Needed: the share of gold in the top 2 below which screening drops a person. Ratings, ranks: of the pairs with "
+    "others on the same endings, how many agree."
+)
+"""What to say below the rows of annotators."""
 
 
 def kinds_of(run: Run) -> Kinds:

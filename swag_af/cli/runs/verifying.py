@@ -84,6 +84,7 @@ def verify_agreement(options: AgreementOptions) -> None:
     from swag_af.data.disk.replacing import check_apart, check_output
     from swag_af.judging.agreement import (
         ANY,
+        ANNOTATORS,
         INTERVALS,
         agreement_rows,
         annotator_rows,
@@ -120,7 +121,7 @@ def verify_agreement(options: AgreementOptions) -> None:
         annotator_rows(found),
     ):
         say(*table([tuple(row) for row in rows]), "")
-    say(INTERVALS)
+    say(ANNOTATORS, INTERVALS)
     if options.json is not None:
         write_json(options.json, found.as_record())
         say(f"Written to {options.json}.")
