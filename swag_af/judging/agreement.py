@@ -187,8 +187,8 @@ INTERVALS = (
 )
 """What to say beside the rows with intervals."""
 ANNOTATORS = (
-    "Needed: the share of gold in the top 2 below which screening drops a person. Ratings, ranks: of the pairs with "
-    "others on the same endings, how many agree."
+    "Gold: how often it is among the person's best two. Needed: the share below which screening drops a person. "
+    "Ratings, ranks: of the pairs with others on the same endings, how many agree."
 )
 """What to say below the rows of annotators."""
 
@@ -268,7 +268,7 @@ def consensus_rows(agreement: Agreement, kinds: Kinds = FILTERED) -> list[list[s
 
 def annotator_rows(agreement: Agreement) -> list[list[str]]:
     """A row an annotator, those with most items first; a header first."""
-    rows = [["annotator", "items", "gold top 2", "needed", "seconds", "ratings", "ranks", "skill", "dropped"]]
+    rows = [["annotator", "items", "gold", "needed", "seconds", "ratings", "ranks", "skill", "dropped"]]
     for one in sorted(agreement.annotators, key=lambda one: (-one.n_items, one.annotator)):
         rows.append(
             [

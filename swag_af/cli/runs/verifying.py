@@ -83,8 +83,8 @@ def verify_agreement(options: AgreementOptions) -> None:
     from swag_af.data.disk.files import write_json
     from swag_af.data.disk.replacing import check_apart, check_output
     from swag_af.judging.agreement import (
-        ANY,
         ANNOTATORS,
+        ANY,
         INTERVALS,
         agreement_rows,
         annotator_rows,
