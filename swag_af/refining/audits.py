@@ -11,7 +11,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.numbers.interval import CROSS_VALIDATED, Difference, mean_of_folds, paired_difference
-from swag_af.data.work.progress import progress
+from swag_af.data.work.progress import Advance
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +38,34 @@ class BeforeAfter:
 
 
 def before_and_after(
-    before: Instances, after: Instances, groups: Groups, models: Sequence[str], *, n_folds: int, seed: int
+    before: Instances,
+    after: Instances,
+    groups: Groups,
+    models: Sequence[str],
+    *,
+    n_folds: int,
+    seed: int,
+    advance: Advance,
 ) -> tuple[tuple[BeforeAfter, ...], tuple[str, ...]]:
     """Each model's findings, and why others have none, a line each.
 
     `after` is some of the questions of `before`, which are in `groups`, perhaps with other options; they stay in those
-    groups.
+    groups. `advance` is told of each audit.
     """
     row_of = {one.id: row for row, one in enumerate(before.instances)}
     rows = np.array([row_of[one.id] for one in after.instances])
     kept = groups.take(rows)
     found, left_out = [], []
-    with progress("audit", 2 * len(models), "audits") as advance:
-        for model in models:
-            try:
-                was = probe(before, "options", model, groups=groups, n_folds=n_folds, seed=seed)
-                advance(1, note=f"{model} before")
-                now = probe(after, "options", model, groups=kept, n_folds=n_folds, seed=seed)
-                advance(1, note=f"{model} after")
-            except InputError as fault:
-                left_out.append(f"{model}: {fault}")
-                continue
-            found.append(_paired(model, (was, before, groups), (now, after, kept), rows))
+    for model in models:
+        try:
+            was = probe(before, "options", model, groups=groups, n_folds=n_folds, seed=seed)
+            advance(1, note=f"audit by {model} before")
+            now = probe(after, "options", model, groups=kept, n_folds=n_folds, seed=seed)
+            advance(1, note=f"audit by {model} after")
+        except InputError as fault:
+            left_out.append(f"{model}: {fault}")
+            continue
+        found.append(_paired(model, (was, before, groups), (now, after, kept), rows))
     return tuple(found), tuple(left_out)
 
 

@@ -54,13 +54,16 @@ class About:
     rewriter: dict[str, Any]
     first: Share
     """Flagged as they were given."""
-    luck: Luck
+    luck: Luck | None
+    """None where a filter has one try alone."""
     rounds: tuple[RoundCount, ...]
     control: Control | None
     audits: tuple[BeforeAfter, ...]
     said: tuple[str, ...]
     """Of judges' answers and of audits left out, a line each."""
     versions: dict[str, str]
+    one_try: str = ""
+    """Where the tries of filters are one, why, and what helps."""
 
 
 @brief

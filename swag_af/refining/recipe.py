@@ -66,8 +66,8 @@ class RoundCount:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Flagged questions judged once more in as many orders that were not shown before, as they were and as they are
-    now: no figure here selected anything."""
+    """Flagged questions judged once more in as many orders that were not shown before, or in new folds, as they were
+    and as they are now: no figure here selected anything."""
 
     was: Share
     """Flagged again, as they were: what is missing from 100 % is luck, not mending."""
@@ -77,6 +77,8 @@ class Control:
     """`now` less `was`, paired."""
     n_left_out: int = 0
     """Flagged questions with too few options for so many new orders."""
+    anew: str = "orders"
+    """What was new: orders, folds, or both."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,16 @@ class Outcome:
     """(N,) flagged in the end."""
     first: Share
     """Flagged as they were given."""
-    luck: Luck
+    luck: Luck | None
+    """None where a filter has one try alone, whatever it was asked for."""
     versions: tuple[Version, ...]
     rounds: tuple[RoundCount, ...]
     control: Control | None
-    """None where nothing was flagged, or no flagged question has new orders left."""
+    """None where nothing was flagged, no flagged question has new orders left, or a filter has one try alone."""
     n_short: int = 0
     """Questions that could not be given as many options as were wanted."""
+    one_try: tuple[str, ...] = ()
+    """The filters whose tries are one."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +147,11 @@ class Bench:
 
     def control(self, was: np.ndarray, now: np.ndarray | None, rows: np.ndarray, n_left_out: int) -> Control:
         """Of the flags (r,) of `rows` judged once more."""
-        groups = self.groups.numbers[rows]
+        groups, anew = self.groups.numbers[rows], " and ".join(dict.fromkeys(one.anew for one in self.voters))
         if now is None:
-            return Control(Share.of_flags(was, groups), None, None, n_left_out)
+            return Control(Share.of_flags(was, groups), None, None, n_left_out, anew)
         paired = paired_difference(was.astype(np.float64), now.astype(np.float64), groups)
-        return Control(Share.of_flags(was, groups), Share.of_flags(now, groups), paired, n_left_out)
+        return Control(Share.of_flags(was, groups), Share.of_flags(now, groups), paired, n_left_out, anew)
 
     def versions(
         self,

@@ -5,6 +5,7 @@ it is used, and fits of filters as soon as they are done.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from importlib.metadata import version
@@ -21,7 +22,7 @@ from swag_af.data.errors import InputError, several, takes_options
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.work.progress import progress
+from swag_af.data.work.progress import Advance, progress
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import make_filter, parse_names
 from swag_af.refining.audits import before_and_after
@@ -185,13 +186,16 @@ class _Plan:
             outcome = RECIPES[self.options.recipe](
                 Bench(self.instances, self.groups, self.options, voters, self.rewriter, work, advance)
             )
-        kept = outcome.instances.take(self._kept(outcome))
-        write_refined(self.options.out, self._about(outcome, kept), outcome, kept, self.identity)
+            kept = outcome.instances.take(self._kept(outcome))
+            about = self._about(outcome, kept, advance)
+        write_refined(self.options.out, about, outcome, kept, self.identity)
 
     def _n_stages(self) -> int:
+        """Of judging, rewriting and the audits before and after."""
+        audits = 2 * len(parse_names("--audit-models", self.options.audit_models))
         if self.options.recipe == "cinepile":
-            return 3 + 2 * self.options.rounds
-        return 2 * len(self.voters) + bool(self.options.to_options)
+            return 3 + 2 * self.options.rounds + audits
+        return 2 * len(self.voters) + bool(self.options.to_options) + audits
 
     def _kept(self, outcome: Outcome) -> np.ndarray:
         """The rows that stay; InputError where none does."""
@@ -205,7 +209,7 @@ class _Plan:
             )
         return rows
 
-    def _about(self, outcome: Outcome, kept: Instances) -> About:
+    def _about(self, outcome: Outcome, kept: Instances, advance: Advance) -> About:
         options, before = self.options, {one.id: one for one in self.instances.instances}
         audits, left_out = before_and_after(
             self.instances,
@@ -214,6 +218,7 @@ class _Plan:
             parse_names("--audit-models", options.audit_models),
             n_folds=options.folds,
             seed=options.seed,
+            advance=advance,
         )
         return About(
             name=self.instances.name,
@@ -244,7 +249,20 @@ class _Plan:
                 *left_out,
             ),
             versions={name: version(name) for name in ("swag-af", "numpy", "scikit-learn")},
+            one_try=self._one_try(outcome.one_try),
         )
+
+    def _one_try(self, names: Sequence[str]) -> str:
+        """Why the tries of the filters with these `names` are one, and what helps; empty where there are none."""
+        if not names:
+            return ""
+        n, folds, tries = self.groups.n, self.options.folds, self.options.tries
+        why, helps = "they are right about the same questions", "Take other filters."
+        if n <= folds:
+            why = f"{several(n, 'group')} in {several(folds, 'fold')} are left out one by one in every try"
+            helps = "Take fewer --folds than groups, or data with more groups."
+        whose = f"The {several(tries, 'try', 'tries')} of {' and '.join(names)}"
+        return f"{whose} count as 1, since {why}: what is luck, and what is flagged again, cannot be told. {helps}"
 
     def _blindness(self) -> list[str]:
         """A warning where a judge is shown all that there is, so that nothing is wrong with being right."""
@@ -266,7 +284,7 @@ def _left_out(outcome: Outcome, flag: str) -> list[str]:
     """How many flagged questions were not judged once more, for want of orders, of which `flag` says how many."""
     control, n = outcome.control, outcome.first.n
     n_left_out = n if control is None else control.n_left_out
-    if not n_left_out:
+    if not n_left_out or outcome.one_try:
         return []
     why = "with so few options no order is left that was not shown when it was flagged, or too few"
     if control is None:

@@ -5,7 +5,7 @@ Letters: `r` questions, `k` tries, `m` options.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from swag_af.filters.registry import make_filter
 
 class Voter(Protocol):
     """Somebody who answers questions."""
+
+    anew: ClassVar[str]
+    """What another draw changes, in a word."""
 
     @property
     def name(self) -> str:
@@ -58,6 +61,7 @@ def voter_of(name: str, groups: Groups, *, n_folds: int, seed: int) -> Voter:
 class JudgeVoter:
     """A judge that is shown all options of a question together, in k orders."""
 
+    anew: ClassVar[str] = "orders"
     judge: JudgeFilter
     name: str
     """As it was asked for, with its address."""
@@ -106,6 +110,7 @@ class FilterVoter:
     """A filter that reads options alone, fitted across folds of whole groups; each try has folds and fits of its
     own."""
 
+    anew: ClassVar[str] = "folds"
     name: str
     groups: Groups
     n_folds: int
@@ -121,6 +126,12 @@ class FilterVoter:
         if any(len(hits) != len(instances) for hits in found):
             raise InputError(f"--judge {self.name}: cannot answer every question. Choose another.")
         return np.stack(found, axis=1)[rows]
+
+    def is_one_try(self, hits: np.ndarray) -> bool:
+        """Whether the tries whose `hits` (N, k) of all instances these are, are one: they agree everywhere, or of one
+        alone, another would leave out the same groups."""
+        k = hits.shape[1]
+        return self.groups.n <= self.n_folds if k == 1 else bool((hits == hits[:, :1]).all())
 
     def has_unseen(self, instances: Instances, rows: np.ndarray, k: int, shown: Sequence[str]) -> np.ndarray:
         """Always."""

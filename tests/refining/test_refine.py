@@ -87,6 +87,12 @@ def options(data: Path, tmp_path: Path) -> RefineOptions:
     return RefineOptions((data,), judge="judge[blind]", rewriter="endpoint[writer]", out=out, audit_models="none")
 
 
+def without_style(i: int) -> dict[str, object]:
+    """The same question with options of words drawn, of which none gives gold away and fits in other folds differ."""
+    rng = np.random.default_rng(i)
+    return {**question(i), "options": [f"{' '.join(rng.choice(PLACES, 4))} {k + i * M}" for k in range(M)]}
+
+
 def flagged_first(refined: Refined) -> set[str]:
     return {one.id for one in refined.versions if one.round == 0 and one.flagged}
 
@@ -198,7 +204,13 @@ def test_more_options_alone_are_no_mending(tmp_path: Path) -> None:
         return Instances(tuple(rows), "choices")
 
     before, after = made(4), made(10)
-    (found,), _ = before_and_after(before, after, group(before), ["tfidf"], n_folds=4, seed=0)
+    told: list[int] = []
+
+    def tell(n: int, note: str) -> None:
+        told.append(n)
+
+    (found,), _ = before_and_after(before, after, group(before), ["tfidf"], n_folds=4, seed=0, advance=tell)
+    assert told == [1, 1]
     assert (found.before.chance, found.after.chance) == (0.25, 0.1)
     assert not found.difference.is_significant
     hits = [
@@ -527,13 +539,44 @@ def test_filters_vote_by_fits_that_are_kept(vote: RefineOptions, meet: Meet, mon
     assert all(len(one.right) == 2 for one in refined.versions)
 
 
-@pytest.mark.parametrize("changed", [{"votes": 2}, {"more_than": 1, "votes": 2}, {"audit_models": "chars"}])
+@pytest.mark.parametrize(("n_groups", "is_one"), [(3, True), (N, False)])
+def test_tries_of_a_filter_that_are_one_are_told_and_give_no_luck(
+    vote: RefineOptions, data: Path, n_groups: int, is_one: bool
+) -> None:
+    """Each try left out the same three groups, one by one: 4 of 4 were one, and all flagged ones were flagged again."""
+    write(data, ({**without_style(i), "group": f"g{i % n_groups}"} for i in range(N)))
+    said = "\n".join(refined_lines(replace(vote, judge="ngrams,chars", more_than=1, votes=1, folds=3)))
+    assert ("The 4 tries of ngrams and chars count as 1, since 3 groups in 3 folds" in said) == is_one
+    assert ("By luck alone" in said) != is_one
+    assert ("Judged once more in new folds" in said) != is_one
+    assert "orders" not in said
+
+
+def test_the_stages_that_are_told_include_the_audits(
+    vote: RefineOptions, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The bar said that all was done, and the audits took as long again."""
+    monkeypatch.setattr("swag_af.data.work.progress._SECONDS_BETWEEN_LINES", 0)
+    write(data, (without_style(i) for i in range(N)))
+    refine(replace(vote, judge="ngrams,chars", votes=1, folds=2, tries=2, more_than=1, audit_models="chars"))
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("refine:")]
+    assert all(" of 6 stages at most" in line for line in told)
+    assert told[-1].endswith("audit by chars after")
+
+
+@pytest.mark.parametrize("changed", [{"votes": 2}, {"more_than": 1}, {"audit_models": "chars"}])
 def test_what_chooses_among_fits_may_change_on_the_way(
-    vote: RefineOptions, meet: Meet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changed: dict[str, object]
+    vote: RefineOptions,
+    meet: Meet,
+    monkeypatch: pytest.MonkeyPatch,
+    data: Path,
+    tmp_path: Path,
+    changed: dict[str, object],
 ) -> None:
     """Whether a question goes is reckoned from the fits that are there, of the control too."""
+    write(data, (without_style(i) for i in range(N)))  # or tries of a filter would agree, and there is no control
     meet(one=FakeServer(knows_nothing), two=FakeServer(has_opinions))
-    small = replace(vote, judge="judge[one],judge[two],ngrams", tries=2, more_than=0, folds=2)
+    small = replace(vote, judge="judge[one],judge[two],ngrams", tries=2, more_than=0, votes=1, folds=2)
     straight = refine(replace(small, out=tmp_path / "straight", **changed))
     with monkeypatch.context() as patched:
         patched.setattr("swag_af.refining.verb.write_refined", lambda *given: 1 / 0)

@@ -54,11 +54,11 @@ def cost_lines(found: Sequence[Cost]) -> list[str]:
 def first_lines(refined: Refined) -> list[str]:
     """How many were flagged as they were given, and how many guessing alone would flag."""
     about, luck = refined.about, refined.about.luck
-    return [
-        f"Flagged as they were: {_share(about.first)}",
+    by_luck = luck and (
         f"By luck alone: {luck.anew:.1%} if a model guesses anew in every try, {luck.steady:.1%} if it holds to one "
-        "guess a question",
-    ]
+        "guess a question"
+    )
+    return [f"Flagged as they were: {_share(about.first)}", by_luck or about.one_try]
 
 
 def round_lines(refined: Refined) -> list[str]:
@@ -82,7 +82,7 @@ def control_lines(refined: Refined) -> list[str]:
     control = refined.about.control
     if control is None:
         return []
-    lines = [f"Judged once more in new orders, as they were: {_share(control.was)} are flagged again"]
+    lines = [f"Judged once more in new {control.anew}, as they were: {_share(control.was)} are flagged again"]
     if control.now and control.difference:
         lines.append(f"Judged once more, as they are now: {_share(control.now)}; {_paired(control.difference)}")
     return lines
