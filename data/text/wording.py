@@ -7,6 +7,7 @@ marks and final full stops, of any script, do not count.
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from hashlib import blake2b
 
 from swag_af.data.text.scripts import FULL_STOPS, OF_A_WORD, OTHER_END, characters_apart
@@ -72,6 +73,23 @@ def _without_blanks(text: str) -> str:
     """`text` without blanks, but for one between digits."""
     parts = text.split()
     return _BESIDE_OTHERS.sub("", " ".join(parts)) if _BETWEEN_DIGITS.search(text) else "".join(parts)
+
+
+def by_value(key: str) -> str:
+    """`key`, a form by which texts are compared; of a number what it is worth: `12` for 12.0 and 012, `100000` for 1e5.
+
+    Exact, whatever the digits; a number with a comma, such as 1,000, and words such as inf stay as they are.
+    """
+    if not key[-1:].isdecimal():
+        return key
+    try:
+        number = Decimal(key.translate(_MINUS))
+    except InvalidOperation:
+        return key
+    if not number.is_finite():
+        return key
+    exact = Context(prec=len(key), Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return str(exact.plus(exact.normalize(number)))
 
 
 def text_key(text: str) -> int:

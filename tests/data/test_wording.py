@@ -17,7 +17,17 @@ from swag_af.data.text import normalise as normalising
 from swag_af.data.text import sentences, wording
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.scripts import characters_apart, characters_joined, full_stop_after, is_latin, tokenize_any
-from swag_af.data.text.wording import END, comparable, compatible, marked_words, option_key, text_key, words, words_of
+from swag_af.data.text.wording import (
+    END,
+    by_value,
+    comparable,
+    compatible,
+    marked_words,
+    option_key,
+    text_key,
+    words,
+    words_of,
+)
 from swag_af.data.video import Caption
 
 MARKS = st.sampled_from([" ", ", ", ". ", "... ", "; ", " - ", " – ", "—", "--", "-", '!" ', " (", ") ", "? ", " + "])
@@ -264,3 +274,33 @@ def test_a_long_run_of_marks_or_blanks_takes_no_minutes(piece: str) -> None:
         read(text)
     drops.with_full_stop(Caption(text))
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("12", "12.0"), ("12", "012"), (".5", "0.50"), ("1e5", "100000"), ("0", "-0.0"), ("−3", "-3.0"), ("+7", "7")],
+)
+def test_numbers_of_one_value_have_one_key(one: str, other: str) -> None:
+    assert by_value(comparable(one)) == by_value(comparable(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("0.5", "5.0"),
+        ("-3", "3"),
+        ("12", "12a"),
+        ("1/2", "12"),
+        ("10⁵", "105"),
+        ("1234567890123456789", "1234567890123456788"),
+    ],
+)
+def test_other_numbers_have_keys_of_their_own(one: str, other: str) -> None:
+    assert by_value(comparable(one)) != by_value(comparable(other))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nan", "NaN123", "infinity", "1,000", "1e", "12 km", "v2", "1e99999999999999999999"]
+)
+def test_what_is_no_number_keeps_its_key(text: str) -> None:
+    assert by_value(comparable(text)) == comparable(text)

@@ -244,9 +244,36 @@ def test_answers_that_are_no_texts_are_told_and_no_wrong_ones_asked_for(
 
 
 def test_ids_that_occur_twice_are_told_with_their_rows(tmp_path: Path) -> None:
-    path = written(tmp_path, [row | {"id": f"q{i % 39}"} for i, row in enumerate(rows())])
-    with pytest.raises(InputError, match=r"'q0' occurs 2 times \(rows 1, 40\)"):
-        read_items(path)
+    (path,) = written(tmp_path, [row | {"id": f"q{i % 39}"} for i, row in enumerate(rows())])
+    with pytest.raises(InputError, match=rf"^{path}: line 40 has the id 'q0' of line 1\. Make ids unique"):
+        read_items([path])
+    other = path.with_name("other.jsonl")
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:39]))
+    other.write_text(path.read_text())
+    with pytest.raises(InputError, match=rf"^{other}: line 1 has the id 'q0' of {path}: line 1\."):
+        read_items([path, other])
+
+
+def test_ids_of_contexts_that_occur_twice_are_told_with_their_lines(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, [row | {"id": "same"} for row in contexts(3)])
+    with pytest.raises(InputError, match="line 2 has the id 'same' of line 1"):
+        read_items([path])
+
+
+def test_answers_that_say_none_and_rows_that_are_there_twice_are_told_and_kept(tmp_path: Path) -> None:
+    given = rows()
+    for i, text in ((2, "N/A"), (4, "null"), (7, "N/A")):
+        given[i]["response"] = text
+    (path,) = written(tmp_path, [*given, given[30], given[31] | {"response": "another"}])
+    items = read_items([path])
+    assert len(items) == 42
+    assert items.notes[1:] == (
+        f"2 rows with the answer 'N/A' (the first: {path.name}, line 3), 1 row with the answer 'null' (the first: "
+        f"{path.name}, line 5): remove them if that is no answer",
+        f"1 row with question, answer and group of an earlier one (the first: {path.name}, line 41, as {path.name}, "
+        "line 31): remove them",
+    )
+    assert len(read_items(written(tmp_path, rows())).notes) == 1
 
 
 @pytest.mark.parametrize(

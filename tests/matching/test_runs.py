@@ -1,6 +1,7 @@
 """Claims about runs of a matching: what people touch knows them, and no answer crosses a split."""
 
 import csv
+import json
 import shutil
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -12,11 +13,14 @@ import pytest
 
 from swag_af.auditing.options import AuditOptions
 from swag_af.auditing.runs.audit import audit_of_run
+from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.cli.main import main
 from swag_af.data.context import Context
 from swag_af.data.disk.files import read_json, write_json, write_jsonl
 from swag_af.data.errors import FormatError, InputError
+from swag_af.data.instances.grouping import group
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.numbers.percent import in_percent
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.runs.run import Run, begin_run, open_run, verb_manifest
 from swag_af.judging.rules import Example
@@ -29,6 +33,7 @@ from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import Question
 from swag_af.releasing.verb import release
 from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.tables.text import question_lines
 from swag_af.reporting.verb import report
 
 N, N_FOLDS = 420, 6
@@ -160,6 +165,37 @@ def test_show_report_and_audit_know_a_matching(folder: Path, capsys: pytest.Capt
         assert "matched and not filtered" in said
         assert "on different groups: folds of the matching; chance is" in said
         assert "swag-af release" in said
+
+
+def test_a_matching_is_shown_in_the_order_of_its_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Gold was a) in each."""
+    main(["show", str(folder / "matched"), "--n", "8"])
+    shown = capsys.readouterr().out
+    records = [json.loads(line) for line in (folder / "matched" / "matched.jsonl").read_text().splitlines()]
+    told = ["\n".join(question_lines(r["question"], r["answer_choices"], r["answer_label"])) for r in records]
+    assert sum(text in shown for text in told) == 8
+    assert "  * a)" in shown
+    assert any(f"  * {letter})" in shown for letter in "bcd")
+
+
+def test_how_often_overlap_tells_the_right_option_is_said_as_an_audit_finds_it(
+    folder: Path, dataset: Dataset, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Terminal and card named no shortcut where the least overlap found half."""
+    instances = read_instances([folder / "matched" / "matched.jsonl"])
+    groups = group(instances)
+    made = open_matched(folder / "matched").answers
+    for subject, (share, low, high) in (("least", made.least_overlap), ("most", made.most_overlap)):
+        found = feature_diagnostics(instances, groups, features=["content overlap"])
+        (value,) = [one.value for one in found if one.subject == f"{subject} content overlap"]
+        assert share == pytest.approx(value, abs=1e-5)
+        assert low <= share <= high
+    command = ["match", str(folder / "questions.jsonl"), "--out", str(folder / "matched"), "--relevance", "tfidf"]
+    main([*command, "--folds", str(N_FOLDS), "--bucket-size", "100"])
+    said = f"with the least content overlap with the question is right in {in_percent(made.least_overlap[0])}"
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert said in (folder / "dataset" / "README.md").read_text()
+    assert dataset.run.matching is not None
 
 
 @pytest.mark.parametrize("verb", ["audit", "describe", "report", "release", "score"])

@@ -207,6 +207,25 @@ def test_texts_that_are_never_matched_are_counted_as_one(similarity: str) -> Non
         assert len(plan_of(items, replace(options, similarity="lexical"), folds=folds, models=models).folds) == 60
 
 
+@pytest.mark.parametrize(("common", "n"), [(["Yes."] * 30 + ["yes!"] * 30, 30), (["12", "12.0"] * 30, 30)])
+def test_the_error_counts_all_that_are_never_matched(common: list[str], n: int) -> None:
+    """It named 18 of 30 rows, those of exactly one text, and all 30 are one by the rule."""
+    items = items_of([f"w{i} w{i + 1}?" for i in range(60)], common)
+    with pytest.raises(InputError, match=rf"fold 0, none, other: {n} of 30 rows have the response '(Yes\.|12)'"):
+        plan_of(items, replace(OPTIONS, folds=2, n_distractors=1, buckets="none"), folds=np.arange(60) // 2 % 2)
+
+
+def test_numbers_of_one_value_are_one_text(tmp_path: Path) -> None:
+    """A question had 12 and 12.0 as its right and as a wrong answer."""
+    responses = [f"{i // 2}.0" if i % 2 else f"{i // 2}" for i in range(40)]
+    items = items_of([f"w{i % 7} w{i % 5}?" for i in range(40)], responses)
+    options = replace(OPTIONS, folds=2, buckets="none")
+    (outcome,) = match_items(items, plan_of(items, options), options, weights=[0.0], folder=tmp_path)
+    values = np.array([float(text) for text in items.responses])
+    given = np.column_stack([values, values[outcome.assigned]])
+    assert all(len(set(row)) == len(row) for row in given.tolist())
+
+
 class Letters:
     """Says of no two texts beforehand that they mean the same."""
 

@@ -31,7 +31,7 @@ from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions
 from swag_af.matching.results.saying import figure_lines
 from swag_af.matching.sweep import SWEEP, open_sweep
-from swag_af.matching.verb import ABOUT, KIND, WORK, open_matched
+from swag_af.matching.verb import ABOUT, KIND, QUESTIONS, WORK, open_matched
 from swag_af.reporting.tables.text import (
     drop_lines,
     drop_reasons,
@@ -273,7 +273,8 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
     return [*lines, "", *_examples(examples), "", f"Next: {command_for(path, pool)}"]
 
 
-def _show_run(path: Path, options: ShowOptions) -> list[str]:
+def _show_run(path: Path, options: ShowOptions, drawn: Sequence[Example] = ()) -> list[str]:
+    """Of a run; its examples are `drawn`, with options in the order of `matched.jsonl`, where given."""
     run = open_run(path)
     manifest = verb_manifest(path)
     lines = _matched_lines(run) if run.matching else _filtered_lines(run, manifest)
@@ -281,7 +282,7 @@ def _show_run(path: Path, options: ShowOptions) -> list[str]:
         lines += [f"Report: {path / REPORT}, a page for a browser", ""]
     assignment = run.assignment()
     rows_shown = _some(range(len(run.pool)), options)
-    examples = [
+    examples = drawn or [
         (phrase(run.pool.contexts[row]), [run.pool.text(row, int(c)) for c in assignment[row, :4]], 0)
         for row in rows_shown
     ]
@@ -316,7 +317,10 @@ def _show_matched(path: Path, options: ShowOptions) -> list[str]:
     why = found.rationales
     beside = ["Rationales:", *figure_lines(why), ""] if why else []
     cautions = caution_lines(found.about.get("cautions", {}))
-    return [*found.about["notes"], *cautions, *beside, *_show_run(path / "run", options)]
+    rows = _some(range(found.answers.n), options)
+    records = {row: record for row, (_, record) in enumerate(read_jsonl(path / QUESTIONS)) if row in rows}
+    drawn = [(one["question"], one["answer_choices"], one["answer_label"]) for one in map(records.__getitem__, rows)]
+    return [*found.about["notes"], *cautions, *beside, *_show_run(path / "run", options, drawn)]
 
 
 def _show_sweep(path: Path, options: ShowOptions) -> list[str]:

@@ -193,12 +193,13 @@ def _too_common(items: Items, buckets: Buckets, n_rounds: int, same: tuple[np.nd
     faults = []
     for number, name in enumerate(buckets.names):
         rows = buckets.rows(number)
-        for texts, or_same in zip(same, ("", " or one that means the same"), strict=False):
-            text, k = Counter(texts[rows].tolist()).most_common(1)[0]
-            if k * (n_rounds + 1) > len(rows):
-                said = next(items.rows[row].response for row in rows.tolist() if texts[row] == text)
-                faults.append(f"{name}: {k:,} of {len(rows):,} rows have the response {said[:60]!r}{or_same}")
-                break
+        commonest = [Counter(texts[rows].tolist()).most_common(1)[0] for texts in same]
+        which = max(range(len(same)), key=lambda i: commonest[i][1])  # of equals the first, the same text
+        text, k = commonest[which]
+        if k * (n_rounds + 1) > len(rows):
+            said = next(items.rows[row].response for row in rows.tolist() if same[which][row] == text)
+            or_same = " or one that means the same" if which else ""
+            faults.append(f"{name}: {k:,} of {len(rows):,} rows have the response {said[:60]!r}{or_same}")
     return faults
 
 

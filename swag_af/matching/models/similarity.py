@@ -12,7 +12,7 @@ import numpy as np
 
 from swag_af.data.errors import check_faults
 from swag_af.data.text.lexical import LETTERS, lexical_similarity
-from swag_af.data.text.wording import comparable, marked_words
+from swag_af.data.text.wording import by_value, comparable, marked_words
 
 
 @dataclass(kw_only=True)
@@ -33,8 +33,9 @@ class LexicalSimilarity:
         check_faults([(not 0 <= weight <= 1, f"similarity lexical: letter_weight={weight:g}, from 0 to 1")])
 
     def key(self, text: str) -> str:
-        """Equal for texts of the same words, which have 1; of one without a word, the text as others compare it."""
-        return " ".join(sorted(set(marked_words(text)))) or comparable(text)
+        """Equal for texts of the same words, which have 1, and for numbers of one value; of a text without a word, the
+        text as others compare it."""
+        return by_value(" ".join(sorted(set(marked_words(text)))) or comparable(text))
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """As `Similarity` says; 1 for the same words in whatever order, 0 for texts without a word."""

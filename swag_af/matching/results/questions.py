@@ -13,11 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.auditing.ranking import hits
+from swag_af.auditing.single.likeness import content_overlap
+from swag_af.auditing.single.tables import Seen
 from swag_af.data.context import Context
 from swag_af.data.disk.files import read_json
 from swag_af.data.disk.manifests import MANIFEST
 from swag_af.data.disk.records import Matching
 from swag_af.data.errors import InputError
+from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.layouts.staged import rationale_id
 from swag_af.data.numbers.interval import interval
 from swag_af.data.pool.pool import CandidatePool
@@ -58,6 +62,11 @@ class Figures:
     it knows before anything is matched. None in what was matched before this was counted."""
     preferred_interval: Sequence[float] = ()
     """(2,) its 95 % interval, over groups."""
+    least_overlap: Sequence[float] = ()
+    """(3,) how often the option with the least content overlap with the question is right (AF203), ties shared, and
+    the 95 % interval over groups; empty in what was matched before this was counted."""
+    most_overlap: Sequence[float] = ()
+    """(3,) the same of the option with the most."""
 
 
 def wrong_answers(items: Items, outcome: Outcome, options: MatchingOptions) -> list[list[str]]:
@@ -92,6 +101,7 @@ def figures(items: Items, outcome: Outcome, wrong: Sequence[Sequence[str]]) -> F
         for text in texts
     ]
     n_tags = sum(n for _, n in tags)
+    least, most = (_share_right(of_rule, items.groups) for of_rule in hits_of_overlap(items, wrong))
     return Figures(
         n=len(items),
         relevance_accuracy=float(hits_of_relevance(outcome).mean()),
@@ -102,7 +112,23 @@ def figures(items: Items, outcome: Outcome, wrong: Sequence[Sequence[str]]) -> F
         loss=outcome.loss,
         preferred=float(outcome.preferred.mean(dtype=np.float64)),
         preferred_interval=interval(outcome.preferred, items.groups),
+        least_overlap=least,
+        most_overlap=most,
     )
+
+
+def hits_of_overlap(items: Items, wrong: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) and (n,) how far the option with the least and that with the most content overlap with the query is right,
+    as AF203 of an audit has it; `wrong` are the wrong answers of each row."""
+    asked = zip(items.rows, wrong, strict=True)
+    rows = tuple(Instance(row.context.id, row.query, (row.response, *texts), 0) for row, texts in asked)
+    instances = Instances(rows, "choices")
+    overlap = content_overlap(Seen(instances.texts))
+    return hits(-overlap, instances), hits(overlap, instances)
+
+
+def _share_right(of_rule: np.ndarray, groups: np.ndarray) -> tuple[float, ...]:
+    return (float(of_rule.mean()), *interval(of_rule, groups))
 
 
 def hits_of_relevance(outcome: Outcome) -> np.ndarray:

@@ -71,6 +71,7 @@ def figure_lines(made: Figures) -> list[str]:
         f"(chance {in_percent(made.chance)}); wrong answers were chosen to be preferred.",
         f"A wrong answer means the same as the right one with a probability of {in_percent(made.similarity)} on "
         "average, says the model of similarity.",
+        *_overlap(made),
     ]
     if made.same_pronouns is not None:
         lines.append(
@@ -83,6 +84,21 @@ def figure_lines(made: Figures) -> list[str]:
             f"{in_percent(TAGS_IN_VCR)})."
         )
     return lines
+
+
+def _overlap(made: Figures) -> list[str]:
+    """How often two rules that need no knowledge are right; wrong answers were chosen to be relevant, so these differ
+    from the right one in it."""
+    if not made.least_overlap:
+        return []
+    sides = made.least_overlap, made.most_overlap
+    of_least, of_most = (f"{in_percent(one)} (95 % interval {from_to(low, high)})" for one, low, high in sides)
+    is_found = any(low > made.chance for _, low, _ in sides)
+    return [
+        f"The option with the least content overlap with the question is right in {of_least}, that with the most in "
+        f"{of_most}; chance {in_percent(made.chance)}."
+        + (" That is a shortcut: AF203 of `swag-af audit`." if is_found else "")
+    ]
 
 
 def _knows(made: Figures) -> list[str]:

@@ -4,7 +4,6 @@ A query is a context's first sentence and start, its response the gold ending; a
 itself in `sent1`. Where the texts come from, `reading` says.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from swag_af.data.captions.context_set import NearJoined, join_near_duplicates
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.splits import join_by_text, named_groups, numbered
-from swag_af.data.text.wording import comparable, sentence_keys
+from swag_af.data.text.wording import by_value, comparable, sentence_keys
 from swag_af.data.tokens import one_after_another
 from swag_af.matching.rows.tags import Scene, objects_of, template
 
@@ -73,14 +72,6 @@ class Items:
     """How the files were read, a sentence each."""
 
     def __post_init__(self) -> None:
-        ids = [item.context.id for item in self.rows]
-        if len(set(ids)) < len(ids):
-            first, n = Counter(ids).most_common(1)[0]
-            one, two, *_ = (row for row, id in enumerate(ids, start=1) if id == first)
-            raise InputError(
-                f"{self.name}: the id {first!r} occurs {n:,} times (rows {one:,}, {two:,}). Make ids unique, "
-                "or read none with --id-column ''."
-            )
         object.__setattr__(self, "rows", tuple(sorted(self.rows, key=lambda item: item.context.id)))
 
     def __len__(self) -> int:
@@ -102,8 +93,8 @@ class Items:
 
     @cached_property
     def texts(self) -> np.ndarray:
-        """(n,) numbers that are equal for responses of the same words."""
-        return numbered([comparable(text) for text in self.responses])
+        """(n,) numbers that are equal for responses of the same words, and for numbers of one value: 12 is 12.0."""
+        return numbered([by_value(comparable(text)) for text in self.responses])
 
     @cached_property
     def questions(self) -> np.ndarray:

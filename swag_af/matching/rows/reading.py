@@ -5,6 +5,7 @@ be replaced. Of contrast sets the originals are taken, and what was edited is le
 one of its original (VCR-CS), or nearly the same question.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
@@ -13,11 +14,11 @@ from pathlib import Path
 from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest
 from swag_af.data.cells.values import did_you_mean, listed, optional, text_of, texts_of, word_of
 from swag_af.data.cells.whole import with_whole_numbers
-from swag_af.data.cells.words import ORIGINAL, key_of
+from swag_af.data.cells.words import ORIGINAL, UNSAID, key_of
 from swag_af.data.context import Context
 from swag_af.data.disk.files import read_jsonl
 from swag_af.data.disk.manifests import MANIFEST, sha256_file
-from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.guessing import UnknownColumnsError
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
@@ -132,9 +133,10 @@ def items_of_instances(instances: Instances) -> Items:
     kept = without_edits(asked)
     _check_visible(instances.name, ((one.where or one.id, one.options[one.answer]) for one in kept), "its right answer")
     rows = tuple(_item_of(one, rationales.get(one.question, "") if one.question else "") for one in kept)
+    doubts = _doubtful(rows, [one.where or one.id for one in kept])
     left = len(asked) - len(kept)
     said = (f"{left:,} contrast questions were left out, whose originals are matched",) if left else ()
-    return Items(rows, instances.name, dict(instances.files), (*instances.notes, *said))
+    return Items(rows, instances.name, dict(instances.files), (*instances.notes, *said, *doubts))
 
 
 def _check_visible(source: str, texts: Iterable[tuple[str, str]], what: str) -> None:
@@ -192,15 +194,62 @@ def _check_lines(sources: Sequence[Path], options: ReadingOptions) -> None:
 def _of_contexts(sources: Sequence[Path], name: str) -> Items:
     called = names_of(sources)
     rows: list[Item] = []
+    places: list[Place] = []
     for path, file in zip(sources, called, strict=True):
         contexts = read_contexts(path)
-        lines = (f"line {line}" for line, _ in read_jsonl(path))
+        lines = [f"line {line}" for line, _ in read_jsonl(path)]
         _check_visible(str(path), zip(lines, (context.gold for context in contexts), strict=True), "gold")
+        places += [(path, line) for line in lines]
         rows += [
             Item(replace(context, id=context.id or f"{file}:{number:08}")) for number, context in enumerate(contexts)
         ]
     files = dict(zip(called, map(sha256_file, sources), strict=True))
-    return Items(tuple(rows), name, files, (f"{len(rows):,} contexts: first sentence and start are the query",))
+    _check_ids(rows, places)
+    said = f"{len(rows):,} contexts: first sentence and start are the query"
+    return Items(tuple(rows), name, files, (said, *_doubtful(rows, _told(places))))
+
+
+Place = tuple[Path, str]
+"""A file, and where in it: `line 7`."""
+
+
+def _told(places: Iterable[Place]) -> list[str]:
+    return [f"{path.name}, {where}" for path, where in places]
+
+
+def _check_ids(rows: Sequence[Item], places: Sequence[Place]) -> None:
+    """Raise InputError for the first of `rows`, which stand at `places`, with the id of an earlier one."""
+    first: dict[str, Place] = {}
+    for row, (path, where) in zip(rows, places, strict=True):
+        other, there = first.setdefault(row.context.id, (path, where))
+        if (other, there) != (path, where):
+            known = there if other == path else f"{other}: {there}"
+            raise InputError(
+                f"{path}: {where} has the id {row.context.id!r} of {known}. Make ids unique, or read none with "
+                "--id-column ''."
+            )
+
+
+def _doubtful(rows: Sequence[Item], places: Sequence[str]) -> list[str]:
+    """Rows that may be meant to be none, which stay: answers that say that there is none, and rows that are there
+    twice; a sentence each, with the first of `places`."""
+    first: dict[str, str] = {}
+    seen: dict[Item, str] = {}
+    repeats = []
+    for row, place in zip(rows, places, strict=True):
+        if row.response in UNSAID:
+            first.setdefault(row.response, place)
+        earlier = seen.setdefault(replace(row, context=replace(row.context, id="")), place)
+        repeats += [] if earlier == place else [f"{place}, as {earlier}"]
+    n_of = Counter(row.response for row in rows)
+    said = [
+        f"{several(n_of[text], 'row')} with the answer {text!r} (the first: {place})" for text, place in first.items()
+    ]
+    notes = [f"{', '.join(said)}: remove them if that is no answer"] if said else []
+    if repeats:
+        n = several(len(repeats), "row")
+        notes.append(f"{n} with question, answer and group of an earlier one (the first: {repeats[0]}): remove them")
+    return notes
 
 
 def _has_pairs(path: Path, columns: PairColumns, options: ReadingOptions) -> bool:
@@ -274,6 +323,7 @@ def _complain(source: Source, named: Iterable[str]) -> None:
 def _of_pairs(sources: Sequence[Path], columns: PairColumns, options: ReadingOptions, name: str) -> Items:
     opened = [source for path in sources for source in _opened(path, options)]
     rows: list[Item] = []
+    places: list[Place] = []
     files: dict[str, str] = {}
     notes = []
     for source, called in zip(opened, names_of([source.path for source in opened]), strict=True):
@@ -281,15 +331,17 @@ def _of_pairs(sources: Sequence[Path], columns: PairColumns, options: ReadingOpt
         named = {*asdict(columns).values(), options.columns.id_column, options.columns.media_column}
         if not named <= {AUTO, "", *source.columns}:
             _complain(source, named)
-        of_source = _rows(source, found, called, options)
+        wheres, of_source = _rows(source, found, called, options)
         rows += of_source
+        places += [(source.path, where) for where in wheres]
         files |= {
             called if file == source.path.name else f"{called}/{file}": sha for file, sha in source.hashes().items()
         }
         said = ", ".join(f"{field.removesuffix('_column')} = {column}" for field, column in found.items() if column)
         unread = _unread(source, found, columns)
         notes.append(f"{called}: read as queries and responses: {said}{unread}{_without_group(of_source, found)}")
-    return Items(tuple(rows), name, files, tuple(notes))
+    _check_ids(rows, places)
+    return Items(tuple(rows), name, files, (*notes, *_doubtful(rows, _told(places))))
 
 
 def _unread(source: Source, found: Mapping[str, str], columns: PairColumns) -> str:
@@ -309,20 +361,24 @@ def _without_group(rows: Sequence[Item], found: Mapping[str, str]) -> str:
     return f"; {n:,} of {len(rows):,} rows have no {found['group_column']}, and are by themselves" if n else ""
 
 
-def _rows(source: Source, found: Mapping[str, str], called: str, options: ReadingOptions) -> list[Item]:
+def _rows(
+    source: Source, found: Mapping[str, str], called: str, options: ReadingOptions
+) -> tuple[list[str], list[Item]]:
+    """Where the rows of a source stand, and the rows."""
     faults = Faults(str(source.path), _MEND)
     id_column, media = _id_column(source, options), _named(options.columns.media_column)
     wanted = [column for column in {*found.values(), id_column, media} if column]
-    rows = []
+    wheres, rows = [], []
     named = with_whole_numbers(source, [id_column, media, found["group_column"]])
     for number, (where, record) in enumerate(named.read(wanted)):
         try:
             item = _item(record, found, word_of(record, id_column) or f"{called}:{number:08}")
             rows.append(replace(item, media=word_of(record, media)))
+            wheres.append(where)
         except RowError as fault:
             faults.add(where, fault)
     faults.check()
-    return rows
+    return wheres, rows
 
 
 def _named(column: str) -> str:
