@@ -238,10 +238,10 @@ def nested(record: Record, name: str) -> Any:
 
 
 def did_you_mean(missing: Iterable[str], names: Sequence[str]) -> str:
-    """A sentence with the names that are nearest to those missing; empty where none is near."""
-    hints = []
+    """A sentence with the names that are nearest to those missing, whatever their letter case; empty where none is."""
+    hints, folded = [], {name.casefold(): name for name in reversed(names)}
     for name in missing:
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        near = [folded[key] for key in difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)]
         is_alike = bool(near) and near[0].strip() == name.strip()  # but for blanks, which nobody sees
         hints += [f"{near[0]!r} for {name!r}" if is_alike else f"{near[0]} for {name}"] if near else []
     return f" Did you mean {', '.join(hints)}?" if hints else ""

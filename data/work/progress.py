@@ -20,6 +20,8 @@ Advance = Callable[..., None]
 an earlier run has `kept` says nothing of the rate."""
 
 _SECONDS_BETWEEN_LINES = 20.0
+_SECONDS_UNTIL_FIRST = 5.0
+"""Then the first line is due, so that a log shows that and how the work goes."""
 _LITTLE = 0.02
 """So much of all work tells nothing of the rate where it is the first to be done: what began it is not repeated."""
 
@@ -176,16 +178,17 @@ def _columns(unit: str) -> tuple[Any, ...]:
 @contextmanager
 def _lines(label: str, unit: str, pace: _Pace) -> Iterator[Advance]:
     last, done, told, shown_note = time.perf_counter(), pace.now, pace.now, ""
+    wait = min(_SECONDS_UNTIL_FIRST, _SECONDS_BETWEEN_LINES)
 
     def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
-        nonlocal last, told, shown_note
+        nonlocal last, told, shown_note, wait
         begins = pace.add(n, kept=kept)
         shown_note = shown_note if note is None else note
         moment = time.perf_counter()
         last = moment if begins else last
-        if moment - last < _SECONDS_BETWEEN_LINES:
+        if moment - last < wait:
             return
-        last, told = moment, pace.now
+        last, told, wait = moment, pace.now, _SECONDS_BETWEEN_LINES
         line = f"{label}: {pace.now} of {pace.total} {unit}, {_rate(pace.rate)}, {pace.left}  {shown_note}"
         tell(visible(line.rstrip()), is_error=True)
 

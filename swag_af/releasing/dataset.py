@@ -259,8 +259,8 @@ def told_iterations(run: Run) -> str:
 
 
 def shortfalls(dataset: Dataset) -> list[str]:
-    """A sentence for each split that has less than half of the questions asked for, one for a run that is not finished,
-    one where style cannot be measured for want of groups, one on contexts that were shown with different
+    """A sentence for splits that are off by more than a quarter of what was asked for, one for a run that is not
+    finished, one where style cannot be measured for want of groups, one on contexts that were shown with different
     endings in one round, and one where not all near-duplicates that were asked for share a split."""
     run = dataset.run
     short = [
@@ -308,12 +308,13 @@ def _small_splits(dataset: Dataset) -> list[str]:
     shares = {"val": dataset.options.val_share, "test": dataset.options.test_share}
     shares["train"] = 1 - sum(shares.values())
     found = Counter(question.split for question in dataset.questions if not question.example.is_generated)
-    return [
-        f"{split} has {several(found[split], 'question')} where {share * n_found:,.0f} were asked for: "
-        f"{dataset.group_sizes[0]:,} of {n_found:,} {_why_together(dataset)}"
+    off = [
+        f"{split} has {several(found[split], 'question')} where {share * n_found:,.0f} were asked for"
         for split, share in shares.items()
-        if share * n_found >= 1 and found[split] < share * n_found / 2
+        if share * n_found >= 1 and abs(found[split] - share * n_found) > share * n_found / 4
     ]
+    why = f"in the largest of {several(len(dataset.group_sizes), 'group')} {dataset.group_sizes[0]:,} of {n_found:,}"
+    return [f"{'; '.join(off)}: {why} {_why_together(dataset)}"] if off else []
 
 
 def _why_together(dataset: Dataset) -> str:

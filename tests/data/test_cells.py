@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swag_af.data.cells.labels import AS_TEXT, base_named, base_of, check_base, fits_both, gold_of, index_of
-from swag_af.data.cells.values import listed, names_of_options, nested, text_of, texts_of
+from swag_af.data.cells.values import did_you_mean, listed, names_of_options, nested, text_of, texts_of
 from swag_af.data.errors import InputError, RowError
 
 Cells = list[tuple[Any, list[str | None], list[str]]]
@@ -234,3 +234,10 @@ def test_numbers_that_are_texts_of_options_as_well_are_refused_where_nothing_tel
     check_base(1, [*cells, *odd, *odd], "labels", "--label-base")
     check_base(1, [(int(str(value)), texts, names) for value, texts, names in cells], "labels", "--label-base")
     assert base_named("text") == AS_TEXT
+
+
+def test_names_are_suggested_whatever_their_letter_case() -> None:
+    """Nothing was suggested for frage."""
+    said = did_you_mean(["frage", "antwort", "Bild"], ["FRAGE", "Antwort", "bild"])
+    assert said == " Did you mean FRAGE for frage, Antwort for antwort, bild for Bild?"
+    assert did_you_mean(["question "], ["question"]) == " Did you mean 'question' for 'question '?"

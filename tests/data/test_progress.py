@@ -114,6 +114,19 @@ def test_the_last_line_says_that_all_is_done(
     assert "3 of 3" not in capsys.readouterr().err, "nothing where nothing was told before, or nothing was finished"
 
 
+def test_the_first_line_comes_soon_and_others_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A log of eight blocks of six seconds showed nothing before the fourth."""
+    go_on = timed(monkeypatch)
+    with progress("match", 8, "buckets") as advance:
+        for _ in range(5):
+            go_on(6)
+            advance()
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in told] == ["match: 1 of 8 buckets", "match: 5 of 8 buckets"]
+
+
 def test_one_slow_item_of_few_is_a_rate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     go_on = timed(monkeypatch)
     with progress("filter", 40, "iterations") as advance:
@@ -162,7 +175,7 @@ def test_time_left_is_by_the_rate_of_late(monkeypatch: pytest.MonkeyPatch, capsy
         for seconds in [1] * 100 + [0.1] * 600:
             go_on(seconds)
             advance(1)
-    assert capsys.readouterr().err.splitlines()[-1] == "generate: 513 of 1000 contexts, 10/s, 49 s left"
+    assert capsys.readouterr().err.splitlines()[-1] == "generate: 563 of 1000 contexts, 10/s, 44 s left"
 
 
 def test_the_time_left_on_a_bar_begins_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -250,6 +250,7 @@ def test_a_split_that_cannot_be_filled_is_told(run, options, monkeypatch: pytest
         return NearJoined(np.zeros(len(groups), np.int64), 0.7, 0.7, is_templated=False, n_apart=0)
 
     monkeypatch.setattr("swag_af.releasing.dataset.join_near_duplicates", all_together)
-    (val, test) = shortfalls(assemble(run, options))
-    assert val.startswith("val has 0 questions")
-    assert "--near-duplicates" in test
+    (told,) = shortfalls(assemble(run, options))
+    assert told.startswith("val has 0 questions")
+    assert "; test has 0 questions" in told
+    assert "--near-duplicates" in told

@@ -302,7 +302,7 @@ def test_of_a_test_split_alone_the_card_shows_no_answer_and_names_what_is_missin
     assert "**(" not in card
     assert "data_files" not in card
     dataset = release(replace(options, out=tmp_path / "other", val_share=0.45, test_share=0.45))
-    assert any(line.startswith("train has 0 questions where 4 were asked for") for line in shortfalls(dataset))
+    assert any("train has 0 questions where 4 were asked for" in line for line in shortfalls(dataset))
 
 
 def test_a_run_that_is_not_finished_is_released_as_such(made, run: Run, tmp_path: Path, no_curve: None) -> None:
