@@ -5,7 +5,7 @@ import re
 
 from swag_af.data.errors import RowError, told
 
-UNSAID = ("-", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "nan", "NaN")
+PLACEHOLDERS = ("-", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "nan", "NaN")
 """What tables say in place of an answer that there is not; it may be one, so nothing is left out for it."""
 
 ORIGINAL, CONTRAST = "original", "contrast"

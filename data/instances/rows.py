@@ -32,7 +32,7 @@ from swag_af.data.cells.values import (
     without_padding,
     word_of,
 )
-from swag_af.data.cells.words import source_of, variant_of
+from swag_af.data.cells.words import PLACEHOLDERS, source_of, variant_of
 from swag_af.data.errors import Faults, RowError, several, told
 from swag_af.data.instances.instances import Instance
 from swag_af.data.instances.plan import Plan, plain_rows
@@ -80,14 +80,14 @@ UNLABELLED = "rows have no label and were left out"
 MINUS_ONE = "of these have -1: if that is a class, say --label-base text"
 NO_TEXT = "options without a text were left out of their rows"
 BLANK = "blank options stay, since others stand behind them or the label says that they are right (AF509)"
-UNSAID = 'options that are wrong say only "-" or "NA", and stay: if they stand for no option, empty these cells'
+UNSAID = 'options that are wrong say only "-", "NA" or such, and stay: if they stand for no option, empty these cells'
 UNKNOWN_SOURCE = "rows do not say whether gold was found or generated in a word that is known"
 REPEATED = "rows have the {} of an earlier one, and a number behind it"
 """What a source may have that is told, and how often."""
 _OF_ONE = {
     NO_TEXT: "option without a text was left out of its row",
     BLANK: "blank option stays, since others stand behind it or the label says that it is right (AF509)",
-    UNSAID: 'option that is wrong says only "-" or "NA", and stays: if it stands for no option, empty this cell',
+    UNSAID: 'option that is wrong says only "-", "NA" or such, and stays: if it stands for no option, empty this cell',
     UNKNOWN_SOURCE: "row does not say whether gold was found or generated in a word that is known",
 }
 
@@ -236,7 +236,7 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
         names = _own_names(row, columns.endings_column, len(texts))
     tally[NO_TEXT] += sum(text is None for text in texts)
     tally[BLANK] += sum(not text.strip() for text in options)
-    tally[UNSAID] += sum(text.strip() in ("-", "NA") for i, text in enumerate(options) if i != gold)
+    tally[UNSAID] += sum(text.strip() in PLACEHOLDERS for i, text in enumerate(options) if i != gold)
     if len(options) < 2:
         raise RowError(f"has {several(len(options), 'option')}, where two or more are due")
     return Found(id, context, options, gold, start, places=places, names=names)

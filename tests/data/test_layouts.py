@@ -443,7 +443,9 @@ def test_wrong_options_that_say_only_a_dash_or_na_stay_and_are_counted(tmp_path:
     rows = [{"question": f"Who {i}?", "choices": choices[i], "label": 0} for i in range(4)]
     found = read(tmp_path, rows)
     assert [len(one.options) for one in found.instances] == [3, 3, 3, 3]
-    told = 'rows.jsonl: 3 options that are wrong say only "-" or "NA", and stay: if they stand for no option, empty'
+    told = (
+        'rows.jsonl: 3 options that are wrong say only "-", "NA" or such, and stay: if they stand for no option, empty'
+    )
     assert any(note.startswith(told) for note in found.notes)
     rows = [{**row, "choices": choices[3]} for row in rows]
     assert not any("say only" in note for note in read(tmp_path, rows).notes)
