@@ -207,9 +207,11 @@ def _lines(store: Store, min_seconds: float) -> Sequence[AnnotatorLine]:
             one.study,
             one.submission,
             one.id in can_undo,
-            *checked.get(one.id, (0, 0)),
-            *((accepted[one.id].sha256, accepted[one.id].at) if one.id in accepted else (None, None)),
-            n_of[one.id],
+            n_checks=checked.get(one.id, (0, 0))[0],
+            n_passed=checked.get(one.id, (0, 0))[1],
+            accepted=accepted[one.id].sha256 if one.id in accepted else None,
+            accepted_at=accepted[one.id].at if one.id in accepted else None,
+            n_of=n_of[one.id],
         )
         for one in people
     ]

@@ -552,7 +552,9 @@ def test_a_start_says_that_verdicts_could_make_no_question(tmp_path: Path, monke
     none = make_run(small_pool(), tmp_path / "none", n_assigned=3)
     with pytest.raises(InputError, match="shows 2 negatives, of which no verdict makes a question"):
         told_at_start(none, monkeypatch)
-    assert "Warning: " not in told_at_start(make_run(small_pool(), tmp_path / "run", n_assigned=5), monkeypatch)
+    spareless = make_run(small_pool(), tmp_path / "spareless", n_assigned=5)
+    assert "no spare endings. An item shows 4 negatives" in told_at_start(spareless, monkeypatch)
+    assert "Warning: " not in told_at_start(make_run(small_pool(), tmp_path / "run", n_assigned=6), monkeypatch)
 
 
 def test_a_study_of_few_negatives_that_was_begun_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
