@@ -55,7 +55,8 @@ def run_steps(
             if name in measurements:
                 measurements[name](setting)
             if name == "encoder" and not by_name[name]:
-                print("encoder: left out; --encoder PATH names a pretrained one", file=sys.stderr)
+                why = "these runs have no audits by it" if setting.encoder else "--encoder PATH names a pretrained one"
+                print(f"encoder: left out; {why}", file=sys.stderr)
             for command in by_name.get(name, ()):
                 if mine is None or command.run in mine:
                     _run(setting, name, command, log, start)
