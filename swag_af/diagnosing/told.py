@@ -174,10 +174,10 @@ def _is_denied(left: Left, chance: float) -> bool:
 
 
 def _denial(left: Left) -> str:
-    changed = change(negative(left.fall_fresh))
+    changed, beside = change(negative(left.fall_fresh)), "not surely less" if left.fall_fresh.high >= 0 else "more"
     return (
-        f"fits on the hardest find gold above chance, in {percent(left.fresh_hardest)}, and not surely less often than "
-        f"on the run's distractors: the change is {changed}"
+        f"fits on the hardest find gold above chance, in {percent(left.fresh_hardest)}, and {beside} often than on the "
+        f"run's distractors: the change is {changed}"
     )
 
 

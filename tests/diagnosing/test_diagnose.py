@@ -561,6 +561,15 @@ def test_a_real_filter_tells_an_obvious_generator_from_one_like_gold(tmp_path: P
     assert "even their hardest candidates" in headline(obvious_one)
     assert alike.main.left.now.low < 0.2 < alike.main.left.now.high
     assert "not distinguishable from chance: the interval allows up to" in headline(alike)
+    # the same, with figures of a pool whose hardest candidates give gold away together
+    left, found = obvious_one.main.left, []
+    for fall in (Figure(-0.2, -0.3, -0.1), Figure(-0.1, -0.3, 0.1)):
+        denied = replace(left, fall_other=Figure(0.5, 0.4, 0.6), other_fit=Figure(0.05, 0, 0.1), fall_fresh=fall)
+        first = replace(obvious_one.filters[0], left=denied)
+        said = answers(replace(obvious_one, filters=(first, *obvious_one.filters[1:])))
+        found.append(next(one.means for one in said if one.about == "pool"))
+    assert "and more often than on the run's distractors: the change is +20.0 points" in found[0]
+    assert "and not surely less often than on the run's distractors: the change is +10.0 points" in found[1]
 
 
 def test_no_change_is_no_negative_zero() -> None:
