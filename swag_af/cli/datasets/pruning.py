@@ -52,8 +52,10 @@ def summary_lines(pruned: Pruned) -> list[str]:
             *_other(pruned),
             left_line(pruned.comparison),
         ]
-        header = tuple("at random, 95 %" if name == rows[0][2] else name for name in rows[0])
-        lines += ["", *table([header, *rows[1:]]), f"(at random: {rows[0][2]})"] if len(rows) > 1 else []
+        header = (*rows[0][:2], "at random, 95 %", *rows[0][3:])
+        _, _, shifted = rows[0][2].partition(" %, ")
+        note = [f"(at random: {shifted})"] if shifted else []
+        lines += ["", *table([header, *rows[1:]]), *note] if len(rows) > 1 else []
     if about.agreement:
         lines += ["", agreement_line(about.agreement)]
     return lines

@@ -87,17 +87,15 @@ def figure_lines(made: Figures) -> list[str]:
 
 
 def _overlap(made: Figures) -> list[str]:
-    """How often two rules that need no knowledge are right; wrong answers were chosen to be relevant, so these differ
-    from the right one in it."""
+    """How often two rules that need no knowledge are right; wrong answers were chosen for relevance, so they may have
+    more or less in common with the question than the right one."""
     if not made.least_overlap:
         return []
     sides = made.least_overlap, made.most_overlap
     of_least, of_most = (f"{in_percent(one)} (95 % interval {from_to(low, high)})" for one, low, high in sides)
-    is_found = any(low > made.chance for _, low, _ in sides)
     return [
         f"The option with the least content overlap with the question is right in {of_least}, that with the most in "
-        f"{of_most}; chance {in_percent(made.chance)}."
-        + (" That is a shortcut: AF203 of `swag-af audit`." if is_found else "")
+        f"{of_most}; chance {in_percent(made.chance)}. Whether that is a shortcut, AF203 of `swag-af audit` says."
     ]
 
 
