@@ -915,6 +915,20 @@ def test_arms_say_whose_jump_it_is_and_how_much_easier_fixed_splits_may_be(tiny:
     assert "no more than +2.0 for all of them, and no interval above zero. These do not show it." in made
 
 
+def test_arms_that_both_have_audits_after_the_mlp_are_compared_there_as_well(tiny: Setting) -> None:
+    results = read_results(tiny.out / RESULTS)
+    asked = {"difference": of_parts(between(-0.01, 0.02), 0.01, 0.02, 0.03)}
+    level = {"value": 0.2, "low": 0.1, "high": 0.3}
+    at_the_end = {"parts": 3, "mlp": asked | {"mine": level, "its": level}}
+    made = arms_of(results, fixed=at_the_end | {"after the MLP": {"mlp": asked}}, single=at_the_end)
+    assert "| `fixed` | 3 | +0.5 (-1.0 to +2.0; over the parts -0.5 to +4.5) |" in made
+    assert "iterations are over, before" not in arms_of(results, single=at_the_end)
+    kept = [kept_run(tiny, f"runs/dealt-fixed-{part}") for part in range(results["compared"]["dealt-fixed"]["parts"])]
+    hits = np.concatenate([run.hits["mlp", TINY.n_mlp] for run in kept if run is not None])
+    found = results["compared"]["dealt-fixed"]["after the MLP"]["mlp"]["mine"]["value"]
+    assert found == round(float(hits.mean()), 5)
+
+
 def test_questions_are_as_hard_where_no_interval_leaves_room_for_more() -> None:
     narrow, wide = between(-0.01, 0.02), between(-0.01, 0.021)
     assert is_as_hard([{"difference": narrow | {"over parts": narrow}}, {"difference": between(-0.03, -0.02)}])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from experimenting.predicted import AS_HARD, is_as_hard
-from experimenting.wording import NAMES, Rows, told_change, told_level, told_percent, told_points, told_way
+from experimenting.wording import NAMES, Rows, told_both, told_change, told_level, told_percent, told_points, told_way
 from swag_af.reporting.tables.markdown import bullets, markdown_table
 
 
@@ -41,6 +41,26 @@ def arms_compared(results: Mapping[str, Any]) -> list[str]:
         "",
         *_arm_cautions(results),
         *_over_parts(results),
+        *_after_the_mlp(results),
+    ]
+
+
+def _after_the_mlp(results: Mapping[str, Any]) -> list[str]:
+    """The differences of arms when the MLP's iterations are over, where both have audits of that moment."""
+    found = {name: one["after the MLP"] for name, one in results["compared"].items() if one.get("after the MLP")}
+    asked = [f for f in NAMES if any(f in one for one in found.values())]
+    if not asked:
+        return []
+    rows: Rows = [("arm", "parts", *(NAMES[f] for f in asked))]
+    for name, one in found.items():
+        cells = (told_both(one[f]["difference"]) if f in one else "" for f in asked)
+        rows.append((f"`{name}`", f"{results['compared'][name]['parts']}", *cells))
+    return [
+        "",
+        "The differences when the MLP's iterations are over, before the ensemble's, in points: over contexts and, "
+        "where there are several parts, over these.",
+        "",
+        *markdown_table(rows),
     ]
 
 

@@ -290,18 +290,23 @@ def _gap(setting: Setting, arm: Arm, iteration: int, parts: Sequence[int]) -> _G
 
 def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
     """What fresh filters find at the end of an arm, and how much more than at the end of the one it is held against,
-    paired by context, on the parts that both have; and what the ensemble adds to the MLP's end in each."""
+    paired by context, on the parts that both have; the same when the MLP's iterations are over, and what the ensemble
+    adds to the MLP's end in each."""
     size = setting.size
     other = next(one for one in size.arms if one.name == arm.against)
     parts = parts_of(setting, other)
     parts = sorted(set(parts) & set(size.parts_of(arm) if arm in size.together else parts_of(setting, arm)))
-    made: dict[str, Any] = {"against": other.name, "parts": len(parts)}
+    made: dict[str, Any] = {"against": other.name, "parts": len(parts), "after the MLP": {}}
     for filter in finders(setting):
-        mine = of_arm(setting, arm, filter, last_of(setting, arm), parts)
-        its = of_arm(setting, other, filter, last_of(setting, other), parts)
-        if mine is not None and its is not None:
-            levels = {"mine": joined(mine).figure(), "its": joined(its).figure()}
-            made[filter] = levels | {"difference": change(its, mine)}
+        for into, mine_at, its_at in (
+            (made, last_of(setting, arm), last_of(setting, other)),
+            (made["after the MLP"], size.n_mlp, size.n_mlp),
+        ):
+            mine = of_arm(setting, arm, filter, mine_at, parts)
+            its = of_arm(setting, other, filter, its_at, parts)
+            if mine is not None and its is not None:
+                levels = {"mine": joined(mine).figure(), "its": joined(its).figure()}
+                into[filter] = levels | {"difference": change(its, mine)}
     for which, one in (("mine", arm), ("its", other)):
         if (jump := _gap(setting, one, size.n_mlp, parts)) is not None:
             made[f"fresh jump, {which}"] = jump.difference
