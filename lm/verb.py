@@ -56,6 +56,7 @@ from swag_af.lm.lstm.corpus import caption_vocabulary, corpus_hash, each_pair
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.golds import Bounds, advice_for, drop_counts, unfit_golds, unfit_lines
+from swag_af.lm.lstm.train import train_for
 from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import GenerateOptions, LMOptions, Precision, TrainLMOptions
 from swag_af.lm.reuse import check_models, open_reused, take_rows
@@ -273,8 +274,6 @@ def _train_missing_folds(job: Job) -> None:
     if (options.lms / "manifest.json").exists():
         seed = read_manifest(options.lms, "lm")["seed"]
     if missing:
-        from swag_af.lm.lstm.train import train_for  # loads Lightning, which no pool whose models are trained needs
-
         train_for(
             TrainLMOptions(
                 options.contexts,

@@ -239,6 +239,11 @@ def test_torch_is_loaded_by_what_computes_with_it_alone() -> None:
     assert not {"torch", "sklearn", "scipy", "nltk", "matplotlib"} & set(loaded)
 
 
+def test_lightning_is_loaded_where_a_model_is_trained_alone() -> None:
+    """It takes four seconds of each process: a driver whose workers train, or a finished folder, needs none."""
+    assert "pytorch_lightning" not in loaded_by("swag_af.lm.lstm.train, swag_af.lm.verb")
+
+
 def test_the_filters_that_are_classes_are_there_without_another_import() -> None:
     asked = "import swag_af; print(swag_af.filters.SklearnFilter.__name__)"
     made = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)

@@ -50,8 +50,7 @@ from swag_af.data.runs.findings import AUDITS
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.work.locks import alone
 from swag_af.lm.features import features
-from swag_af.lm.lstm.checkpoints import fold_path, is_finished
-from swag_af.lm.lstm.fitting import CHECKPOINTS
+from swag_af.lm.lstm.checkpoints import CHECKPOINTS, fold_path, is_finished
 from swag_af.lm.lstm.train import PRETRAINING, train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.verb import generate

@@ -13,7 +13,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
+
+import torch
 
 from swag_af.data.disk.files import read_json, write_json
 from swag_af.data.disk.manifests import (
@@ -36,6 +39,9 @@ from swag_af.lm.options import LMOptions
 
 BEGUN = ("vocabulary.tsv", FOLDS)
 """What stands in the folder of models before its manifest, and so may be there of a run that was killed."""
+
+CHECKPOINTS = "checkpoints"
+"""Where the epochs of an unfinished model are kept, in its folder."""
 
 
 def open_lm_folder(
@@ -116,6 +122,26 @@ def is_finished(folder: Path) -> bool:
     return (folder / MANIFEST).exists()
 
 
+def epochs_done(folder: Path) -> int:
+    """How many epochs of the model in `folder` an earlier, killed run has finished."""
+    last = last_checkpoint(folder)
+    if last is None:
+        return 0
+    try:
+        return int(torch.load(last, map_location="cpu", mmap=True, weights_only=False)["epoch"]) + 1
+    except (RuntimeError, EOFError, KeyError, UnpicklingError) as error:
+        raise FormatError(
+            f"{last}: damaged ({in_one_line(error, 100)}). Remove {last.parent}, and the model is trained from its "
+            "beginning."
+        ) from None
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The last finished epoch of an earlier, killed run."""
+    path = folder / CHECKPOINTS / "last.ckpt"
+    return path if path.exists() else None
+
+
 def save_model(folder: Path, kind: str, model: BidirectionalLM, report: dict[str, Any]) -> None:
     """Write the weights, then the manifest that says the model is done."""
     from safetensors.torch import save
@@ -185,7 +211,6 @@ def open_vocabulary(path: Path) -> Vocabulary:
 
 def _check_shapes(weights: Path, n_types: int, options: LMOptions) -> None:
     """Raise FormatError unless the file has the arrays of such a model, before any memory is taken for one."""
-    import torch
     from safetensors import SafetensorError, safe_open
 
     with torch.device("meta"):

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from swag_af.data.disk.replacing import replacing
-from swag_af.data.errors import FormatError, in_one_line
+from swag_af.lm.lstm.checkpoints import CHECKPOINTS, last_checkpoint
 from swag_af.lm.lstm.corpus import DIRECTIONS, FoldCorpus, batches, directions
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.lstm.telling import Listener
@@ -39,9 +38,6 @@ Sequences = Sequence[tuple[int, ...]]
 
 Batch = dict[str, tuple[Tensor, Tensor]]
 """For each direction the (T, B) ids that are read and those that follow them."""
-
-CHECKPOINTS = "checkpoints"
-"""Where the epochs of an unfinished model are kept, in its folder."""
 
 
 def fit(
@@ -69,7 +65,7 @@ def fit(
         enable_progress_bar=False,
     )
     with _interrupts_as_usual():
-        trainer.fit(module, ckpt_path=_last_checkpoint(folder), weights_only=False)
+        trainer.fit(module, ckpt_path=last_checkpoint(folder), weights_only=False)
     found: dict[str, Any] = torch.load(keeper.best_model_path, map_location="cpu", weights_only=False)
     return found
 
@@ -83,26 +79,6 @@ class _WholeFiles(TorchCheckpointIO):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         with replacing(Path(path)) as temporary:
             torch.save(checkpoint, temporary)
-
-
-def epochs_done(folder: Path) -> int:
-    """How many epochs of the model in `folder` an earlier, killed run has finished."""
-    last = _last_checkpoint(folder)
-    if last is None:
-        return 0
-    try:
-        return int(torch.load(last, map_location="cpu", mmap=True, weights_only=False)["epoch"]) + 1
-    except (RuntimeError, EOFError, KeyError, UnpicklingError) as error:
-        raise FormatError(
-            f"{last}: damaged ({in_one_line(error, 100)}). Remove {last.parent}, and the model is trained from its "
-            "beginning."
-        ) from None
-
-
-def _last_checkpoint(folder: Path) -> Path | None:
-    """The last finished epoch of an earlier, killed run."""
-    path = folder / CHECKPOINTS / "last.ckpt"
-    return path if path.exists() else None
 
 
 class Training(pl.LightningModule):

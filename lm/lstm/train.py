@@ -27,6 +27,8 @@ from swag_af.data.work.progress import note, progress
 from swag_af.lm.lstm.books import Books, book_hashes, books_corpus, find_books, read_books
 from swag_af.lm.lstm.checkpoints import (
     BEGUN,
+    CHECKPOINTS,
+    epochs_done,
     fold_path,
     is_finished,
     is_trained,
@@ -46,7 +48,6 @@ from swag_af.lm.lstm.corpus import (
     pairs_of,
     videos_outside,
 )
-from swag_af.lm.lstm.fitting import CHECKPOINTS, Training, epochs_done, fit, perplexity, quiet_lightning, torch_seed
 from swag_af.lm.lstm.golds import Bounds, unfit_golds, unfit_lines
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.lstm.telling import Diary, Listener, Shown, followed
@@ -299,6 +300,8 @@ class _Task:
 
 def _train(task: _Task, n_types: int, asked: TrainLMOptions, listener: Listener) -> dict[str, Any]:
     """Train one model, going on from its last finished epoch, and save it in its folder."""
+    from swag_af.lm.lstm.fitting import Training, fit, quiet_lightning, torch_seed  # Lightning takes seconds to load
+
     started = time.perf_counter()
     options, seed, device = asked.lm, asked.seed, pick_device(asked.device).type
     remove_leftovers(task.folder)
@@ -328,6 +331,8 @@ def _train(task: _Task, n_types: int, asked: TrainLMOptions, listener: Listener)
 
 def _perplexities(model: BidirectionalLM, task: _Task, batch_size: int, device: str) -> dict[str, Any]:
     """Perplexity on the pairs held out and on the fold's own, and how many pairs there are of each kind."""
+    from swag_af.lm.lstm.fitting import perplexity
+
     corpus = task.corpus
     found: dict[str, Any] = {"held_out_perplexity": perplexity(model, corpus.held_out, batch_size, device)}
     counts = {"n_train_pairs": len(corpus.train), "n_held_out_pairs": len(corpus.held_out)}

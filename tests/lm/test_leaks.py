@@ -25,6 +25,7 @@ from swag_af.data.pooling.verb import pool as build
 from swag_af.lm.features import features
 from swag_af.lm.lstm import lazy as lazy_module
 from swag_af.lm.lstm import scorer as scorer_module
+from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.lm.verb import generate
 from swag_af.reporting.tables.text import audit_lines
@@ -87,8 +88,6 @@ def test_rows_that_no_model_has_read_are_counted_as_such(lms, tmp_path):
 def read_by_all(contexts_path, tmp_path_factory) -> tuple[Path, Context]:
     """Contexts and models of which the ending of one context in fold 0 was learnt by its own fold's model too; not to
     be changed."""
-    from swag_af.lm.lstm.train import train_lm  # not above: it takes five seconds of every process that has tests
-
     folder = tmp_path_factory.mktemp("read")
     contexts, dropped = read_contexts(contexts_path), read_dropped(contexts_path)
     leaked = next(c for c in contexts if c.fold == 0)

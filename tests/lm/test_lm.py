@@ -15,10 +15,8 @@ from swag_af.data.disk.files import read_json, read_jsonl, write_json, write_jso
 from swag_af.data.disk.manifests import read_manifest
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.vocabulary import BOS, EOS
-from swag_af.lm.lstm import fitting
 from swag_af.lm.lstm.checkpoints import fold_path, load_fold
 from swag_af.lm.lstm.corpus import batches, caption_vocabulary, corpus_hash, directions, fold_corpus, pairs_of
-from swag_af.lm.lstm.fitting import perplexity
 from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import TrainLMOptions
@@ -84,6 +82,8 @@ def test_batches_hold_every_sequence_once_and_group_like_lengths():
 
 
 def test_perplexity_weighs_tokens_not_sentences(model):
+    from swag_af.lm.lstm.fitting import perplexity
+
     sequences = [(5, 6, STOP), (7, 8, 9, 10, 11, 5, STOP)]
     nats = [forward_loss(model, directions([s])["forward"]) * len(s) for s in sequences]
     expected = np.exp(sum(nats) / sum(map(len, sequences)))
@@ -136,6 +136,8 @@ def test_corpus_hash_ignores_where_sentences_are_split(contexts_path):
 
 
 def test_training_lowers_perplexity_and_reports_it(lms):
+    from swag_af.lm.lstm.fitting import perplexity
+
     model, vocabulary = load_fold(lms, 0, device="cpu")
     torch.manual_seed(0)
     untrained = BidirectionalLM(len(vocabulary), 24, 2).eval()
@@ -180,6 +182,8 @@ def test_models_of_an_older_release_are_read(lms, tmp_path):
 
 def killed_after(n_epochs, options, monkeypatch):
     """Training that ends when epoch `n_epochs` + 1 begins."""
+    from swag_af.lm.lstm import fitting
+
     whole_run = fitting._EpochLines.on_train_epoch_start
 
     def stop(self, trainer, module):

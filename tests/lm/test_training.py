@@ -23,7 +23,7 @@ from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.data.work.locks import alone
-from swag_af.lm.lstm import fitting, telling
+from swag_af.lm.lstm import telling
 from swag_af.lm.lstm.checkpoints import fold_path, is_trained, load_fold, new_model
 from swag_af.lm.lstm.corpus import directions
 from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
@@ -323,6 +323,8 @@ def test_books_are_refused_for_models_begun_without(contexts_path, book_path, tm
 
 
 def test_killed_pretraining_resumes_to_the_same_weights(contexts_path, book_path, pretrained, tmp_path, monkeypatch):
+    from swag_af.lm.lstm import fitting
+
     options = TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=TINY, pretrain=(book_path,))
     whole_run = fitting._EpochLines.on_train_epoch_start
 
