@@ -1,10 +1,11 @@
 """Shared by the tests: a small pool in memory, a tiny contexts file, and filters that cost nothing."""
 
+import fcntl
 import gc
 import os
 import signal
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,6 +51,19 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Each worker reads all files of tests. The first to come compiles one, which takes longer than all the rest of
+    reading it; the others wait, and take what it leaves."""
+    if not isinstance(collector, pytest.Module):
+        return (yield)
+    with collector.path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)
