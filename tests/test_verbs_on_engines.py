@@ -308,7 +308,7 @@ def lose_in_training(cluster: Any, machine: Any, lms: Path) -> int:
         for fold in range(3):
             held.enter_context(alone(fold_path(lms, fold)))
         raylet = machine.all_processes["raylet"][0].process.pid
-        process, fold = awaited(lambda: fold_of_a_child(raylet, lms))
+        process, fold = awaited(lambda: fold_of_a_child(raylet, lms), every=0.2)  # a look takes most of a core
     awaited((fold_path(lms, fold) / CHECKPOINTS / "last.ckpt").exists)
     os.kill(process, signal.SIGSTOP)
     assert not is_finished(fold_path(lms, fold)), "the fold is in training"
@@ -333,12 +333,12 @@ def fold_of_a_child(parent: int, lms: Path) -> tuple[int, int] | None:
 T = TypeVar("T")
 
 
-def awaited(look: Callable[[], T], seconds: float = 1800.0) -> T:
+def awaited(look: Callable[[], T], seconds: float = 1800.0, *, every: float = 0.002) -> T:
     """What `look` finds, as soon as that is something; on a busy machine Ray takes minutes."""
     until = time.monotonic() + seconds
     while not (found := look()):
         assert time.monotonic() < until, "it never came"
-        time.sleep(0.002)
+        time.sleep(every)
     return found
 
 
