@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -32,7 +33,6 @@ from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Arm, Size
 from experimenting.starts import (
     CAPITAL,
-    N_DRAWN,
     OTHERS,
     WAYS,
     ends_in_capital,
@@ -57,6 +57,7 @@ from folders import write
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swag_af.auditing.probes import models as probe_models
 from swag_af.cli.main import main as swag_af_main
 from swag_af.cli.parsing import parse
 from swag_af.data.disk.files import read_json
@@ -66,6 +67,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.runs.findings import read_audits
 from swag_af.data.runs.run import open_run
 from swag_af.filters.estimators import NgramFilter
+from swag_af.filters.fast_text import FastTextSettings
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -93,8 +95,10 @@ def quick() -> Iterator[None]:
         for kind in (MLPFilter, BagOfWordsFilter):
             patch.setitem(kind.__init__.__kwdefaults__, "max_epochs", 2)
         patch.setitem(NgramFilter.__init__.__kwdefaults__, "n_buckets", 1024)
+        patch.setattr(probe_models, "FastTextSettings", partial(FastTextSettings, n_buckets=1024))
         patch.setattr(released, "N_DRAWS", 1)
         patch.setattr(starts, "N_DRAWS", 1)
+        patch.setattr(starts, "N_DRAWN", 10)
         yield
 
 
@@ -205,7 +209,7 @@ def test_candidates_made_in_another_way_differ_in_that_alone(tiny: Setting) -> N
     assert {tuple(context.id for context in pool.contexts) for pool in pools.values()} == {
         tuple(context.id for context in ours.contexts)
     }
-    assert {len(mine) for of_way in texts.values() for mine in of_way} == {1 + N_DRAWN}
+    assert {len(mine) for of_way in texts.values() for mine in of_way} == {1 + starts.N_DRAWN}
     capital = list(map(ends_in_capital, ours.contexts))
     assert capital == [context.start.split()[-1][0].isupper() for context in ours.contexts]
     assert any(capital)

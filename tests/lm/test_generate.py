@@ -55,8 +55,14 @@ files_of = partial(folders.files_of, but=("manifest.json", "timing.json"))
 """All that a pool consists of, without what names its folder or its seconds."""
 
 
-def test_generate_makes_a_whole_pool(contexts_path, lms, tmp_path):
-    pool = generate(options_for(contexts_path, lms, tmp_path / "pool"))
+@pytest.fixture(scope="module")
+def whole(contexts_path, lms, tmp_path_factory) -> CandidatePool:
+    """The pool of these options; not to be changed."""
+    return generate(options_for(contexts_path, lms, tmp_path_factory.mktemp("whole") / "pool"))
+
+
+def test_generate_makes_a_whole_pool(whole):
+    pool = whole
     assert (len(pool), pool.n_candidates) == (10, 16)
     for row, context in enumerate(pool.contexts):
         assert pool.text(row, 0).lower() == context.gold.lower()
@@ -68,8 +74,9 @@ def test_generate_makes_a_whole_pool(contexts_path, lms, tmp_path):
     assert pool.vocabulary.tags is not None
 
 
-def test_generate_stopped_at_a_row_resumes_at_the_next_to_the_same_bytes(contexts_path, lms, tmp_path, monkeypatch):
-    whole = generate(options_for(contexts_path, lms, tmp_path / "one"))
+def test_generate_stopped_at_a_row_resumes_at_the_next_to_the_same_bytes(
+    contexts_path, lms, whole, tmp_path, monkeypatch
+):
     keep, kept = drafts.ShardDraft.keep, []
 
     def stop_at_the_seventh(self, row, tables, **counts):
@@ -86,7 +93,7 @@ def test_generate_stopped_at_a_row_resumes_at_the_next_to_the_same_bytes(context
         CandidatePool.open(again.out)
     resumed = generate(again)
     assert sorted(kept[:6] + kept[7:]) == [(row // 4, row % 4) for row in range(10)], "no row is made twice"
-    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+    assert files_of(whole.path) == files_of(tmp_path / "two")
     assert whole.identity == resumed.identity
 
 
@@ -103,7 +110,7 @@ def test_generate_killed_beside_its_workers_resumes_to_the_same_bytes(contexts_p
     command = [sys.executable, "-c", script, str(contexts_path), str(lms), str(out)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
     while n_arrays(out / "shards") < 5 and process.poll() is None:
-        time.sleep(0.002)
+        time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     assert process.wait() in (0, -signal.SIGKILL)
     resumed = generate(options_for(contexts_path, lms, out, **settings))
@@ -128,15 +135,14 @@ def test_rows_do_not_depend_on_shards_limits_or_batches(contexts_path, lms, tmp_
     assert {context.id for context in few.contexts} & row_of.keys()
 
 
-def test_processes_that_share_the_shards_make_the_same_pool(contexts_path, lms, tmp_path):
-    whole = generate(options_for(contexts_path, lms, tmp_path / "one"))
+def test_processes_that_share_the_shards_make_the_same_pool(contexts_path, lms, whole, tmp_path):
     shared = options_for(contexts_path, lms, tmp_path / "two")
     assert make_shards(replace(shared, shard="2/2")) == (1, 3)
     with pytest.raises(FormatError, match="unfinished"):
         CandidatePool.open(shared.out)
     assert make_shards(replace(shared, shard="1/2")) == (3, 3)
     assert CandidatePool.open(shared.out).identity == whole.identity
-    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+    assert files_of(whole.path) == files_of(tmp_path / "two")
 
 
 def test_shards_are_shared_by_all_processes_in_as_many_parts(contexts_path, lms, tmp_path):
@@ -193,8 +199,7 @@ def test_no_process_at_all_is_refused(options):
         options(Path("input"), workers=0)
 
 
-def test_shards_made_on_two_machines_are_joined_by_generate_itself(contexts_path, lms, tmp_path, monkeypatch):
-    whole = generate(options_for(contexts_path, lms, tmp_path / "one"))
+def test_shards_made_on_two_machines_are_joined_by_generate_itself(contexts_path, lms, whole, tmp_path, monkeypatch):
     here, there = (options_for(contexts_path, lms, tmp_path / name, shard=f"{i}/2") for i, name in ((1, "a"), (2, "b")))
     make_shards(here)
     make_shards(there)
@@ -235,8 +240,8 @@ def test_a_shard_says_what_was_dropped_and_how_fast_it_was_made(contexts_path, l
     assert timing["endings_per_second"] > 0
 
 
-def test_lazy_features_have_the_values_of_full_ones(contexts_path, lms, tmp_path):
-    full = generate(options_for(contexts_path, lms, tmp_path / "full"))
+def test_lazy_features_have_the_values_of_full_ones(contexts_path, lms, whole, tmp_path):
+    full = whole
     lazy = generate(options_for(contexts_path, lms, tmp_path / "lazy", features="lazy"))
     np.testing.assert_array_equal(full.gather("tokens", np.arange(10)), lazy.gather("tokens", np.arange(10)))
     lazy = with_features(lazy)
@@ -634,8 +639,8 @@ def test_models_that_are_trained_later_share_the_threads_as_if_none_were_trained
     assert shared_among == [2]
 
 
-def test_a_pool_of_texts_gets_the_features_that_generate_would_give(contexts_path, lms, tmp_path):
-    made = generate(options_for(contexts_path, lms, tmp_path / "made"))
+def test_a_pool_of_texts_gets_the_features_that_generate_would_give(lms, whole, tmp_path):
+    made = whole
     texts = [[made.text(row, k) for k in range(1, 3 + row)] for row in range(10)]  # ragged
     mine = CandidatePool.from_texts(made.contexts, texts).save(tmp_path / "mine")
     with pytest.raises(InputError, match="swag-af features"):
@@ -655,8 +660,8 @@ def test_a_pool_of_texts_gets_the_features_that_generate_would_give(contexts_pat
     assert files_of(tmp_path / "again") == files_of(tmp_path / "mine")
 
 
-def test_no_negative_holds_a_type_that_no_gold_holds_or_is_cut_off(contexts_path, lms, tmp_path):
-    pool = generate(options_for(contexts_path, lms, tmp_path / "pool"))
+def test_no_negative_holds_a_type_that_no_gold_holds_or_is_cut_off(contexts_path, whole):
+    pool = whole
     tokens, lengths = (pool.gather(name, np.arange(10)) for name in ("tokens", "lengths"))
     golds = [pool.vocabulary.ids(tokenize(context.gold)) for context in read_contexts(contexts_path)]
     in_golds = {i for gold in golds for i in gold}
