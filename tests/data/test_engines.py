@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -22,6 +21,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from squares import Squares
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions
@@ -213,30 +213,6 @@ def test_who_refuses_a_block_stays_for_the_next_list() -> None:
     with pytest.raises(InputError, match="13: not today"):
         list(crew.map([12, 13]))
     assert list(crew.map([3])) == [9]
-
-
-@dataclass(frozen=True)
-class Squares:
-    """A job that takes its time, begun by all who are to do it; block 13 is refused."""
-
-    seconds: float = 0.0
-    together: int = 0
-    """Processes that must have come before any goes on; they leave their names in the working folder."""
-
-    def open(self) -> Callable[[int], tuple[int, int]]:
-        if self.together:
-            Path(f"{os.getpid()}.here").touch()
-
-        def do(block: int) -> tuple[int, int]:
-            until = time.monotonic() + 60
-            while len(list(Path().glob("*.here"))) < self.together and time.monotonic() < until:
-                time.sleep(0.05)
-            time.sleep(self.seconds)
-            if block == 13:
-                raise InputError("13: not today.")
-            return block * block, os.getpid()
-
-        return do
 
 
 HEARD = signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
@@ -711,7 +687,7 @@ from swag_af.data.engines import on_ray
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
 from swag_af.data.scale import run_blocks
-from test_engines import Squares
+from squares import Squares
 
 on_ray.LOOKED_AT_EVERY = 1.0
 cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from swag_af.data.tags import load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.video import Caption
 
-pytest.importorskip("spacy")
+pytestmark = pytest.mark.skipif(not find_spec("spacy"), reason="spaCy is not installed")  # it takes long to load
 
 SENTENCES = [sentence for video in sample_sentences(40) for sentence in video if sentence.start]
 FRESH = [sentence for video in sample_sentences(55)[40:] for sentence in video if sentence.start]

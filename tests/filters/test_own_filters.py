@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from conftest import make_pool
-from sklearn.linear_model import LogisticRegression
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
@@ -360,15 +359,21 @@ class Learns(Lengths):
 
     def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
         super().fit_on(view, state, rng=rng)
-        if isinstance(self.model, LogisticRegression):
+        if hasattr(self.model, "get_params"):
             self.model.fit(view.lengths.reshape(-1, 1), np.arange(view.lengths.size) % 2)
         self.model.n_seen_ = len(view)
         if isinstance(self.model, Scale):
             self.model.n_seen = len(view)
 
 
+def estimator(by: float) -> Any:
+    from sklearn.linear_model import LogisticRegression  # other processes import this file, and need none
+
+    return LogisticRegression(C=by)
+
+
 MODELS: dict[str, Callable[[float], Any]] = {
-    "an estimator": lambda by: LogisticRegression(C=by),
+    "an estimator": estimator,
     "an object": Scale,
     "one of any arguments": lambda by: Open(by=by),
 }
