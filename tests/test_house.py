@@ -253,7 +253,7 @@ def test_torch_is_loaded_by_what_computes_with_it_alone() -> None:
 
 
 def test_lightning_is_loaded_where_a_model_is_trained_alone() -> None:
-    """It takes three to five seconds of each process: a driver whose workers train, or a finished folder, needs none."""
+    """It takes three to five seconds of each process: where workers train, or a folder is finished, none are needed."""
     assert "pytorch_lightning" not in loaded_by("swag_af.lm.lstm.train, swag_af.lm.verb")
 
 
