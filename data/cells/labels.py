@@ -20,6 +20,7 @@ from swag_af.data.cells.values import (
 from swag_af.data.cells.words import key_of
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.tables.sources import Record
+from swag_af.data.text.wording import compatible, composed
 
 UNLABELLED = (None, "", "-", "-1", -1)
 """What stands for no label: an empty cell, SNLI's mark of no majority, the -1 of test files, also as `-1.0`."""
@@ -69,13 +70,35 @@ def gold_of(record: Record, label: str, options: str, *, base: int = 0) -> tuple
     Raises RowError where the row has no label, or one that is none of its options.
     """
     texts = texts_of(record, options)
-    value = optional(record, label)
-    i = index_of(value, label, texts, what=options, names=names_beside(record, options, texts, value), base=base)
+    value, names = label_of(record, label, options, texts)
+    i = index_of(value, label, texts, what=options, names=names, base=base)
     if texts[i] is None:
         columns = listed(options, tuple(record))
         where = columns[i] if i < len(columns) and options not in record else f"{options.removesuffix('s')} {i}"
         raise RowError(f"has no text under {where}, which {label} says is gold")
     return i, texts
+
+
+def label_of(record: Record, label: str, options: str, texts: Sequence[str | None]) -> tuple[Any, list[str]]:
+    """The label of a row, as the row writes what it means (`as_written`), and what it calls its options (`texts`)."""
+    value = optional(record, label)
+    names = names_beside(record, options, texts, value)
+    return as_written(value, texts, names), names
+
+
+def as_written(value: Any, texts: Iterable[str | None], names: Iterable[str] = ()) -> Any:
+    """A text as the row writes it, where none of its `texts` and `names` is that one as it is, and one is, once both
+    are composed; else a wide letter or number, as Chinese and Japanese tables have them, in ASCII."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    text, known = value.strip(), {one.strip() for one in (*texts, *names) if one is not None}
+    if text in known:
+        return value
+    same = [one for one in known if composed(one) == composed(text)]
+    if len(same) == 1:
+        return same[0]
+    narrow = compatible(text)
+    return narrow if _LETTER.fullmatch(narrow) or integer(narrow) is not None else value
 
 
 def names_beside(record: Record, options: str, texts: Sequence[str | None], value: Any) -> list[str]:
@@ -185,8 +208,8 @@ def label_cells(records: Iterable[Record], label: str, options: str) -> Cells:
             texts = texts_of(record, options)
         except RowError:
             continue  # told when the row itself is read
-        value = optional(record, label)
-        yield value, texts, names_beside(record, options, texts, value)
+        value, names = label_of(record, label, options, texts)
+        yield value, texts, names
 
 
 def base_of(cells: Cells) -> int:

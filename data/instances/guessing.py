@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, names_beside, number_of, plain
+from swag_af.data.cells.labels import AS_LETTERS, AS_TEXT, index_of, is_unlabelled, label_of, number_of, plain
 from swag_af.data.cells.values import (
     did_you_mean,
     integer,
@@ -411,9 +411,9 @@ class _Look:
         row = next((row for row in labelled if _mostly([row], lambda row: bool(texts_of(row, options)))), None)
         if row is None:
             return ""
-        value = optional(row, label)
         texts = texts_of(row, options)
-        if str(value).strip() in names_beside(row, options, texts, value):
+        value, names = label_of(row, label, options, texts)
+        if str(value).strip() in names:
             return "names"
         if isinstance(value, list) or (isinstance(value, str) and value.lstrip().startswith("[")):
             return "marks"
@@ -488,8 +488,8 @@ def _means_one(row: Record, label: str, options: str, base: int) -> bool:
 def _meant(row: Record, label: str, options: str, base: int) -> int | None:
     """The option that the label means; None where it means none."""
     try:
-        texts, value = texts_of(row, options), optional(row, label)
-        names = names_beside(row, options, texts, value)
+        texts = texts_of(row, options)
+        value, names = label_of(row, label, options, texts)
         return index_of(value, label, texts, what=options, names=names, base=base)
     except RowError:
         return None

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from swag_af.data.cells.labels import AS_TEXT, base_named, base_of, check_base, fits_both, gold_of, index_of
+from swag_af.data.cells.labels import (
+    AS_TEXT,
+    base_named,
+    base_of,
+    check_base,
+    fits_both,
+    gold_of,
+    index_of,
+    label_cells,
+)
 from swag_af.data.cells.values import did_you_mean, listed, names_of_options, nested, text_of, texts_of
 from swag_af.data.errors import InputError, RowError
 
@@ -145,6 +154,32 @@ MEANT = {
 @pytest.mark.parametrize(("value", "base", "index"), MEANT.values(), ids=MEANT.keys())
 def test_what_a_label_means(value: object, base: int, index: int) -> None:
     assert index_of(value, "label", TEXTS, what="options", base=base) == index
+
+
+@pytest.mark.parametrize(
+    ("label", "index"),
+    {
+        "a text whose accents stand apart": ("gru\u0308n", 1),
+        "a wide letter": ("\uff22", 1),
+        "a wide letter in wide brackets": ("\uff08\uff43\uff09", 2),
+        "a wide number": ("\uff10", 0),
+        "a letter that is a text": ("\uff21", 0),
+    }.values(),
+)
+def test_a_label_is_read_as_the_row_writes_what_it_means(label: str, index: int) -> None:
+    """The same text on a screen was said to be none of the options."""
+    texts = ["\uff21", "gr\u00fcn", "blau"] if label == "\uff21" else ["rot", "gr\u00fcn", "blau"]
+    assert gold_of({"options": texts, "label": label}, "label", "options")[0] == index
+
+
+def test_options_that_only_accents_apart_tell_apart_are_told_apart() -> None:
+    row = {"options": ["gr\u00fcn", "gru\u0308n"], "label": "gru\u0308n"}
+    assert gold_of(row, "label", "options")[0] == 1
+
+
+def test_numbers_among_texts_whose_accents_stand_apart_are_texts_too() -> None:
+    rows = [{"options": ["1", "0"], "key": "1"}, {"options": ["gr\u00fcn", "1"], "key": "gru\u0308n"}]
+    assert base_of(label_cells(rows, "key", "options")) == AS_TEXT
 
 
 NONE_MEANT = {

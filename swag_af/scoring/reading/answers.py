@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import inf, isfinite
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 
 from swag_af.data.cells.labels import (
     AS_LETTERS,
     AS_TEXT,
+    as_written,
     base_named,
     base_of,
     check_base,
@@ -30,6 +30,7 @@ from swag_af.data.cells.values import as_list, integer
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.rows import has_own_ids
+from swag_af.data.text.wording import composed
 
 
 def shares_of_choices(chosen: np.ndarray, instances: Instances) -> np.ndarray:
@@ -61,11 +62,6 @@ def shares_of_scores(scores: np.ndarray, instances: Instances) -> np.ndarray:
     is_top = scores == highest
     n_top = np.repeat(np.add.reduceat(is_top.astype(np.int64), starts), instances.n_answers)
     return is_top / np.maximum(n_top, 1)
-
-
-def composed(text: str) -> str:
-    """The text in one of the two forms that Unicode has for letters with accents, which look the same (NFC)."""
-    return normalize("NFC", text)
 
 
 _NO_ORDER = "the dataset has no order of answers, for gold has a column of its own"
@@ -234,15 +230,7 @@ class Cells:
         return [i for i, one in enumerate(self.texts(row)) if one.strip() == text.strip()]
 
     def _written(self, value: Any, row: int) -> Any:
-        """A text as the row writes it, where none of its texts is that one as it is, and one is, once both are
-        composed."""
-        if not isinstance(value, str) or value.isascii():
-            return value
-        texts = {one.strip() for one in (*self.texts(row), *self.names(row))}
-        if value.strip() in texts:
-            return value
-        same = [one for one in texts if composed(one) == composed(value.strip())]
-        return same[0] if len(same) == 1 else value
+        return as_written(value, self.texts(row), self.names(row))
 
     def has_none(self, value: Any, row: int, base: int) -> bool:
         """Whether a cell names no answer and says so: it is empty, null, - or -1."""
