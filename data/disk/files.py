@@ -12,6 +12,7 @@ written is its owner's affair.
 import json
 import os
 import re
+import shlex
 import tomllib
 from codecs import BOM_UTF8
 from collections import Counter
@@ -390,14 +391,20 @@ def check_is_file(path: Path) -> None:
 def check_no_nul(path: Path, text: str) -> None:
     """Raise InputError when `text`, from `path`, contains NUL: UTF-16 may look like UTF-8 otherwise."""
     if "\0" in text:
-        raise InputError(
-            f"{path}: NUL characters, so this is no UTF-8 text. Convert it, say with `iconv -f utf-16 -t utf-8`."
-        )
+        raise InputError(f"{path}: NUL characters, so this is no UTF-8 text. {_converted(path, 'utf-16')}")
 
 
 def not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
     """What is said of a file that is no text; the error tells the byte."""
-    return InputError(f"{path}: not UTF-8 text (byte {error.start}). Convert it, say with `iconv -t utf-8`.")
+    encoding = "utf-16" if b"\0" in error.object else ""
+    return InputError(f"{path}: not UTF-8 text (byte {error.start}). {_converted(path, encoding)}")
+
+
+def _converted(path: Path, encoding: str) -> str:
+    """How to make a file UTF-8: from its `encoding`, or where that is empty from the one of Windows in the West."""
+    convert = shlex.join(["iconv", "-f", encoding or "cp1252", "-t", "utf-8", name_of(path)])
+    which = "" if encoding else "; -f names the encoding that it has, cp1252 that of Windows in the West"
+    return f"Convert it, say with `{convert} > NEW`{which}."
 
 
 def plain(value: object) -> object:

@@ -5,7 +5,9 @@ import errno
 import io
 import os
 import re
+import shlex
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -350,6 +352,18 @@ def test_a_broken_json_line_is_named_with_its_place(tmp_path: Path, content: byt
     with pytest.raises(InputError, match=said) as caught:
         list(files.read_jsonl(path))
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le"])
+def test_what_converts_a_text_that_is_not_utf8_can_be_pasted(encoding: str, tmp_path: Path) -> None:
+    """`iconv -t utf-8` took the file for one of UTF-8, and failed."""
+    path = tmp_path / "my rows.csv"
+    path.write_bytes("Küche;Straße".encode(encoding))
+    with pytest.raises(InputError, match="Convert it, say with") as error:
+        files.read_text(path)
+    command = str(error.value).split("`")[1].replace("NEW", shlex.quote(str(tmp_path / "new.csv")))
+    subprocess.run(command, shell=True, check=True)
+    assert files.read_text(tmp_path / "new.csv") == "Küche;Straße"
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_a_source_that_is_empty_or_no_utf8_is_told_as_such(tmp_path: Path, name:
     with pytest.raises(InputError, match="nothing in it"):
         format_of(tmp_path / name)
     (tmp_path / name).write_text('{"v": 1}', encoding="utf-16")
-    with pytest.raises(InputError, match=r"not UTF-8 text.*iconv"):
+    with pytest.raises(InputError, match=r"not UTF-8 text.*`iconv -f utf-16 -t utf-8 .* > NEW`\.$"):
         format_of(tmp_path / name)
 
 
