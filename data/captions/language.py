@@ -20,6 +20,9 @@ _SAMPLE = 200
 _LEAST = 20
 """Letters; fewer are not judged."""
 
+BY_CHARACTER = frozenset({"ja", "lo", "th", "zh"})
+"""Languages in which each character counts as a token (`characters_apart`), for no blank parts their words."""
+
 
 def foreign_videos(videos: Sequence[Video]) -> list[bool]:
     """For each video, whether its captions are with near certainty in a language other than English."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from swag_af.data.captions.language import foreign_language
+from swag_af.data.captions.language import BY_CHARACTER, foreign_language
 from swag_af.data.disk.urls import told_otherwise
 from swag_af.data.display.brief import brief
 from swag_af.data.instances.grouping import Groups, group
@@ -99,10 +99,15 @@ def _foreign(sets: Sequence[Instances]) -> Iterator[str]:
         ones = made.unmasked or made.instances
         language = foreign_language(text for one in ones for text in (one.context, one.start, *one.options))
         if language:
+            by_character = language in BY_CHARACTER
             yield (
-                f"The texts of {made.name} are not English (language {language}): tokens, question words, verbs and "
-                "topics are by rules for English. Of all that follows, trust counts of questions and of texts alone."
+                f"The texts of {made.name} are not English (language {language}): {'' if by_character else 'tokens, '}"
+                "question words, verbs and topics are by rules for English. Of all that follows, trust counts of "
+                f"questions and of texts{_AND_LENGTHS if by_character else ' alone'}."
             )
+
+
+_AND_LENGTHS = ", and lengths, in which each character is a token"
 
 
 def _without_verbs(verbs: Verbs | None) -> Iterator[str]:

@@ -275,11 +275,21 @@ def in_language(texts: Sequence[str], name: str) -> Instances:
     )
 
 
+CHINESE = ("小狗在沙发上睡觉，它很累了。", "女人在厨房里做汤，她很高兴。", "孩子们在花园里玩，天气非常好。")
+
+
+def test_lengths_of_texts_without_blanks_are_trusted_for_each_character_is_a_token() -> None:
+    made = description_of(in_language(CHINESE, "zh"), DescribeOptions((Path("a"),), topics=0), tagger=TAGGER)
+    assert "zh are not English (language zh): question words" in made.warnings[0]
+    assert made.warnings[0].endswith("texts, and lengths, in which each character is a token.")
+    assert size_of(CHINESE[0]).tokens == len(CHINESE[0])
+
+
 def test_texts_in_another_language_and_corpora_without_verbs_are_warned_of() -> None:
     options = DescribeOptions((Path("a"),), topics=0)
     german = in_language(GERMAN, "de")
     made = description_of(german, options, beside=[questions()], tagger=TAGGER)
-    assert "de are not English (language de)" in made.warnings[0]
+    assert "de are not English (language de): tokens, question words" in made.warnings[0]
     assert not [warning for warning in made.warnings if "made up" in warning]
     assert described(questions()).warnings == ()
     mute = in_language(("A red sofa and a blue lamp.", "The dog of the neighbours."), "mute")
