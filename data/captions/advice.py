@@ -1,6 +1,7 @@
 """What a user should know about the captions: signs of a misread source, and rules that drop a large share.
 
-Only counts and words; nothing is dropped here, and nothing is printed.
+Of captions that are not English it says what splits them. Only counts and words; nothing is dropped here, and nothing
+is printed.
 """
 
 import re
@@ -8,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from swag_af.data.captions.drops import REASONS, is_enclosed
+from swag_af.data.captions.language import BY_CHARACTER, foreign_language
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.errors import several, told
 from swag_af.data.text.sentences import sentences_of
@@ -24,7 +26,7 @@ MANY_BACK = 0.1
 """The same of captions that begin before the one listed above them; of ActivityNet Captions 1 %."""
 
 FLAGS: dict[str, str] = {
-    "foreign": "--no-drop-foreign keeps them",
+    "foreign": "--no-drop-foreign keeps them, for a splitter of their language",
     "gap": "--max-gap-seconds sets how long it may be",
     "enclosed": "--no-drop-enclosed keeps them",
     "short_sentence": "--min-sentence-tokens sets the fewest tokens",
@@ -94,6 +96,31 @@ def markup_warnings(name: str, videos: Sequence[Video]) -> list[str]:
 
 
 _TAG = re.compile(r"</?(?:a|b|br|div|em|font|h[1-6]|i|img|li|ol|p|span|strong|sub|sup|u|ul)\b[^<>]*>", re.IGNORECASE)
+
+
+def language_warnings(videos: Sequence[Video], splitter: str) -> list[str]:
+    """A warning where the captions, judged together, are in a language that no splitter cuts, or that `splitter`, named
+    as an option names it, does not: without a pipeline or model of one's own it splits English."""
+    captions = [caption for video in videos for caption in video.captions]
+    language = foreign_language(caption.text for caption in captions)
+    has_trees = splitter == "auto" and all(caption.tree for caption in captions)
+    if language in _WITHOUT_BLANKS:
+        return [
+            f"Most captions are not English (language {language}), and no splitter finds words that no blanks part. "
+            f"Instead write {_OWN_CONTEXTS}."
+        ]
+    if not language or splitter not in _ENGLISH or has_trees:
+        return []
+    return [
+        f"Most captions are not English (language {language}), and --splitter {splitter} splits English only. Split "
+        "with --no-drop-foreign and a spaCy pipeline (spacy[PIPELINE]) or a benepar model (benepar[MODEL]) of their "
+        f"language, or write {_OWN_CONTEXTS}."
+    ]
+
+
+_ENGLISH = frozenset({"auto", "rules", "spacy", "benepar"})
+_WITHOUT_BLANKS = BY_CHARACTER | {"km"}
+_OWN_CONTEXTS = "contexts of your own: JSONL with sent1, start and gold (docs/FORMATS.md)"
 
 
 def drop_warnings(drops: Mapping[str, int]) -> list[str]:

@@ -34,7 +34,8 @@ class ContextRules(Options):
     """Drop a pair whose second caption lies within the time of the first, since it may describe the same event again.
     The paper keeps such pairs."""
     drop_foreign: bool = True
-    """Drop all pairs of a video whose captions are almost certainly not English."""
+    """Drop all pairs of a video whose captions are almost certainly not English. Keep them only for a splitter of their
+    language."""
     near_duplicates: float = 0.7
     """Drop a context whose token 3-grams have at least this Jaccard similarity with those of an earlier one, up to 1. 0
     keeps all contexts."""
@@ -118,7 +119,7 @@ class ContextsOptions(Options):
     """Column names, for sources that are tables of captions. An empty name means that there is no such column."""
     splitter: str = "auto"
     """How second sentences are split: trees (in the source), rules, spacy[PIPELINE] or benepar[MODEL]. auto uses a
-    caption's tree if it has one, otherwise the best splitter installed."""
+    caption's tree if it has one, otherwise the best splitter installed, which splits English, as rules do."""
     rules: ContextRules = field(default_factory=ContextRules)
     """Rules that a pair of consecutive captions must satisfy."""
     seed: int = 0

@@ -10,6 +10,7 @@ import numpy as np
 
 from swag_af.data.captions.advice import (
     drop_warnings,
+    language_warnings,
     markup_warnings,
     most_common_advice,
     sentence_warnings,
@@ -60,11 +61,12 @@ def _contexts(options: ContextsOptions, folder: Path) -> dict[str, int]:
     table = drop_table(len(made), dropped)
     if not options.rules.drop_foreign:
         del table["foreign"]  # nobody looked
+    foreign = language_warnings(videos, options.splitter)
     if not made:
+        relax = f"Use more captions, or relax the rules{most_common_advice(table)} (`swag-af contexts --help`)."
         reasons = ", ".join(f"{n} {reason}" for reason, n in table.items() if n and reason not in ("pairs", "kept"))
         raise ExhaustedError(
-            f"{options.sources[0]}: none of its {n_pairs} pairs made a context ({reasons}). Use more "
-            f"captions, or relax the rules{most_common_advice(table)} (`swag-af contexts --help`)."
+            f"{options.sources[0]}: none of its {n_pairs} pairs made a context ({reasons}). {(foreign or [relax])[0]}"
         )
     joined = joined_by_sentence([*made, *dropped])
     made_by = {
@@ -81,7 +83,7 @@ def _contexts(options: ContextsOptions, folder: Path) -> dict[str, int]:
     for path, (videos, _) in zip(options.sources, read, strict=True):
         odd += [*time_warnings(path.name, videos, options.rules), *sentence_warnings(path.name, videos)]
         odd += markup_warnings(path.name, videos)
-    for line in [*odd, *drop_warnings(table)]:
+    for line in [*foreign, *odd, *drop_warnings(table)]:
         note(f"Warning: {line}")
     return table
 

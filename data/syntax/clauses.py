@@ -175,7 +175,7 @@ class _Walk:
 # ---------------------------------------------------------------------------------------------- dependencies
 
 
-_SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl", "sb"})  # sb: spaCy's of German
 _AUXILIARIES = frozenset({"aux", "auxpass", "cop"})
 
 

@@ -227,7 +227,8 @@ def _last_verb_phrase(tree: Any) -> int | None:
 class SpacySplitter:
     """The verb group of the last clause with its own subject, by a spaCy dependency parse.
 
-    Where the parse has no such clause, the rules are used: that is mostly a wrong parse (docs/CAPTIONS.md).
+    Where the parse has no such clause, the rules are used: that is mostly a wrong parse (docs/CAPTIONS.md). In the
+    parse of a pipeline of another language than English there is no cut then.
     """
 
     argument: ClassVar[str] = "pipeline"
@@ -255,7 +256,7 @@ def _cut_at_token(text: str, spans: list[tuple[int, int]], i: int | None) -> Spl
 def _verb_group_of(doc: Any, words: Sequence[str]) -> int | None:
     heads = [token.head.i if token.head.i != token.i else -1 for token in doc]
     group = parsed_verb_group([token.pos_ for token in doc], heads, [token.dep_ for token in doc])
-    return rules_verb_group(words) if group is None else group
+    return rules_verb_group(words) if group is None and doc.lang_ == "en" else group
 
 
 # ---------------------------------------------------------------------------------------------------- rules

@@ -7,13 +7,21 @@ from pathlib import Path
 import pytest
 from folders import write
 
-from swag_af.data.captions.advice import FLAGS, drop_warnings, markup_warnings, sentence_warnings, time_warnings
+from swag_af.data.captions.advice import (
+    FLAGS,
+    drop_warnings,
+    language_warnings,
+    markup_warnings,
+    sentence_warnings,
+    time_warnings,
+)
 from swag_af.data.captions.drops import REASONS
 from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
 from swag_af.data.captions.readers import read_videos
 from swag_af.data.captions.repair import mend_videos
 from swag_af.data.captions.verb import contexts
 from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.video import Caption
 
 
 def timed(path: Path, times: list[list[int]]) -> Path:
@@ -93,6 +101,50 @@ def test_the_verb_says_both_on_standard_error(tmp_path: Path, capsys: pytest.Cap
     err = capsys.readouterr().err
     assert "Warning: a.json: 2 of 7 following captions" in err
     assert "--drop-enclosed" in err
+
+
+GERMAN = ["Die Köchin geht in die neue Küche am Bahnhof.", "Der Lehrer schickt den alten Brief am Bahnhof."]
+CHINESE = ["工人在花园里擦干净新的钥匙。", "歌手在车站搬走沉重的窗户。"]
+
+
+def captions_of(path: Path, texts: list[str]) -> Path:
+    return write(path, [{"video": f"v{i}", "sentence": text} for i in range(3) for text in texts])
+
+
+@pytest.mark.parametrize("drop_foreign", [True, False])
+def test_captions_of_another_language_are_told_what_splits_them_instead_of_rules_to_relax(
+    drop_foreign: bool, tmp_path: Path
+) -> None:
+    """Each rule that was relaxed named the next, and the last one made contexts that were cut before German *am*."""
+    source, rules = captions_of(tmp_path / "a.jsonl", GERMAN), ContextRules(drop_foreign=drop_foreign)
+    with pytest.raises(ExhaustedError, match=r"not English \(language de\).*spacy\[PIPELINE\]") as error:
+        contexts(ContextsOptions((source,), tmp_path / "b.jsonl", splitter="rules", rules=rules))
+    assert "relax" not in str(error.value)
+
+
+def test_contexts_of_another_language_by_rules_of_english_are_warned_of_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = captions_of(tmp_path / "a.jsonl", GERMAN)
+    rules = ContextRules(drop_foreign=False, min_token_count=1, min_ending_tokens=2)
+    assert contexts(ContextsOptions((source,), tmp_path / "b.jsonl", splitter="rules", rules=rules))["kept"] == 1
+    assert capsys.readouterr().err.count("Most captions are not English (language de)") == 1
+
+
+@pytest.mark.parametrize("splitter", ["rules", "spacy[zh_core_web_sm]"])
+def test_captions_without_blanks_are_told_that_no_splitter_cuts_them(splitter: str, tmp_path: Path) -> None:
+    """Four rules to relax were named one after another, to no end."""
+    (line,) = language_warnings(read_videos(captions_of(tmp_path / "a.jsonl", CHINESE)), splitter)
+    assert "(language zh), and no splitter" in line
+    assert "Instead write contexts of your own" in line
+
+
+def test_a_splitter_of_that_language_brings_no_warning(tmp_path: Path) -> None:
+    videos = read_videos(captions_of(tmp_path / "a.jsonl", GERMAN))
+    assert not language_warnings(videos, "spacy[de_core_news_sm]")
+    trees = [replace(video, captions=tuple(Caption(c.text, tree="(S x)") for c in video.captions)) for video in videos]
+    assert not language_warnings(trees, "auto")
+    assert language_warnings(videos, "auto")
 
 
 def test_a_column_named_for_a_published_set_is_refused(tmp_path: Path) -> None:

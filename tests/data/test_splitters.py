@@ -299,8 +299,20 @@ def test_spacy_cuts_by_the_parse_of_the_pipeline_at_a_path(tmp_path: Path) -> No
     assert load_splitter(name).name == name
 
 
+def test_spacy_cuts_german_by_its_subject_and_never_by_rules_of_english(tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    register_hand_set_heads(spacy)
+    nlp = spacy.blank("de")
+    nlp.add_pipe("hand_set_heads")
+    nlp.to_disk(tmp_path / "tiny")
+    name = f"spacy:{tmp_path / 'tiny'}"
+    assert split("Der Mann isst.", name) == "Der Mann | isst."
+    assert split("Brief am Bahnhof.", "rules") == "Brief | am Bahnhof."
+    assert split("Brief am Bahnhof.", name) is None
+
+
 def register_hand_set_heads(spacy: Any) -> None:
-    """A spaCy component that knows the parses of three sentences, one of which pipelines are tried with."""
+    """A spaCy component that knows the parses of a few sentences, one of which pipelines are tried with."""
     parses = {
         "The man is eating .": (
             ["DET", "NOUN", "AUX", "VERB", "PUNCT"],
@@ -309,6 +321,8 @@ def register_hand_set_heads(spacy: Any) -> None:
         ),
         "The man walks .": (["DET", "NOUN", "VERB", "PUNCT"], [1, 2, 2, 2], ["det", "nsubj", "ROOT", "punct"]),
         "Eat now .": (["VERB", "ADV", "PUNCT"], [0, 0, 0], ["ROOT", "advmod", "punct"]),
+        "Der Mann isst .": (["DET", "NOUN", "VERB", "PUNCT"], [1, 2, 2, 2], ["nk", "sb", "ROOT", "punct"]),
+        "Brief am Bahnhof .": (["NOUN", "ADP", "NOUN", "PUNCT"], [0, 0, 1, 0], ["ROOT", "mnr", "nk", "punct"]),
     }
 
     @spacy.Language.component("hand_set_heads")
