@@ -314,6 +314,21 @@ def test_a_reader_of_the_screen_hears_which_ending_and_what_is_asked(page: "Page
     assert page.evaluate("document.activeElement.id") == "scene"
 
 
+SIDES = """() => ["#scene", "#ending-0 .words", "#ending-1 .words"].map((name, i) => {
+  const element = document.querySelector(name), range = document.createRange();
+  element.textContent = i < 2 ? "הסוחר שוטף כיסא." : "He sits.";
+  range.selectNodeContents(element);
+  const card = (element.closest("legend") || element).getBoundingClientRect(), text = range.getBoundingClientRect();
+  return card.right - text.right < 2 ? "right" : "left";
+})"""
+
+
+def test_every_text_begins_at_the_side_that_it_is_read_from(page: "Page", site: tuple[Path, str]) -> None:
+    """Endings in Hebrew stood at the left, below a question at the right."""
+    begin(page, site[1], "noa")
+    assert page.evaluate(SIDES) == ["right", "right", "left"]
+
+
 def test_without_a_script_the_form_works(chromium: "Browser", site: tuple[Path, str]) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
