@@ -74,24 +74,28 @@ class FitSettings:
     def check(self) -> None:
         """Raise InputError for a setting out of its range. Whether a GPU is there is seen where the fits are."""
         widths = [one.name for one in fields(self) if one.name.endswith("width")]
-        faults = faults_of_fits(self, counts=widths, above=["learning_rate"])
+        faults = faults_of_fits(
+            self,
+            counts=("max_epochs", "batch_contexts", "patience", *widths),
+            above=("learning_rate", "max_gradient_norm"),
+            shares=("stopping_share",),
+        )
         faults += ["weight_decay must not be below 0"] if self.weight_decay < 0 else []
         if faults:
             raise InputError(f"filter {self.name}: {', '.join(faults)}.")
 
 
-def faults_of_fits(made: Any, *, counts: Sequence[str] = (), above: Sequence[str] = ()) -> list[str]:
-    """What is out of range of the settings that every fit by gradients has, of `counts`, which begin with 1, and of
-    what must lie `above` 0; a line each."""
-    counts = ("max_epochs", "batch_contexts", "patience", *counts)
-    above = (*above, "max_gradient_norm")
+def faults_of_fits(made: Any, *, counts: Sequence[str], above: Sequence[str], shares: Sequence[str]) -> list[str]:
+    """What is out of range of the settings of a fit by gradients: of `counts`, which begin with 1, of what must lie
+    `above` 0, of `shares`, which are below 1, of the device, and of the precision if it has one; a line each."""
     faults = [f"{name} must be 1 or more" for name in counts if getattr(made, name) < 1]
     faults += [f"{name} must be above 0" for name in above if getattr(made, name) <= 0]
-    faults += [] if 0 <= made.stopping_share < 1 else ["stopping_share must be from 0 to below 1"]
+    faults += [f"{name} must be from 0 to below 1" for name in shares if not 0 <= getattr(made, name) < 1]
     known = made.device in ("auto", "cpu") or made.device.startswith("cuda")
     faults += [] if known else [f"device {made.device} is none of auto, cpu, cuda"]
-    known = made.precision in get_args(Precision)
-    return faults + ([] if known else [f"precision {made.precision} is none of {', '.join(get_args(Precision))}"])
+    precision = getattr(made, "precision", "auto")
+    known = precision in get_args(Precision)
+    return faults + ([] if known else [f"precision {precision} is none of {', '.join(get_args(Precision))}"])
 
 
 @dataclass(kw_only=True)

@@ -95,7 +95,12 @@ class TransformerFilter:
 
     def _load(self) -> tuple[Any, Any]:
         """Configuration and tokenizer of the model, once the settings are known to be good."""
-        faults = faults_of_fits(self)
+        faults = faults_of_fits(
+            self,
+            counts=("max_epochs", "batch_contexts", "patience"),
+            above=("max_gradient_norm",),
+            shares=("stopping_share",),
+        )
         faults += ["learning_rates must be above 0, at least one"] if min(self.learning_rates, default=0) <= 0 else []
         faults += ["max_length must be 8 or more"] if self.max_length < 8 else []
         if faults:

@@ -15,9 +15,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from swag_af.data.errors import InputError, check_faults
+from swag_af.data.errors import InputError
 from swag_af.data.work.progress import progress
 from swag_af.filters.contract import fields_of, unfitted
+from swag_af.filters.neural import faults_of_fits, stopping_size
 from swag_af.filters.pretrained import (
     Head,
     check_network,
@@ -64,7 +65,7 @@ class CrossEncoder:
     """Tokens of query and response together; what is longer loses tokens at the end of its longer part."""
     max_gradient_norm: float = 1.0
     held_out: float = 0.1
-    """Share of the queries (at least 8 of them) kept from training and used to choose the epoch."""
+    """Share of the queries (at least 8, at most half) kept from training and used to choose the epoch."""
     patience: int = 1
     """Epochs without improvement before training stops."""
     device: str = "auto"
@@ -97,17 +98,15 @@ class CrossEncoder:
 
     def _check_settings(self) -> None:
         check_kinds(self, "relevance cross")
-        at_least = {"max_epochs": 1, "batch_pairs": 1, "max_length": 8, "patience": 1}
-        faults = {
-            f"{name}={getattr(self, name)}, at least {least}": getattr(self, name) < least
-            for name, least in at_least.items()
-        }
-        faults |= {
-            f"learning_rate={self.learning_rate:g}, above 0": self.learning_rate <= 0,
-            f"max_gradient_norm={self.max_gradient_norm:g}, above 0": self.max_gradient_norm <= 0,
-            f"held_out={self.held_out:g}, above 0, at most 0.5": not 0 < self.held_out <= 0.5,
-        }
-        check_faults([(is_so, f"relevance cross: {fault}") for fault, is_so in faults.items()])
+        faults = faults_of_fits(
+            self,
+            counts=("max_epochs", "batch_pairs", "patience"),
+            above=("learning_rate", "max_gradient_norm"),
+            shares=("held_out",),
+        )
+        faults += ["max_length must be 8 or more"] if self.max_length < 8 else []
+        if faults:
+            raise InputError(f"relevance cross: {', '.join(faults)}.")
 
     def _load(self) -> tuple[Any, Any]:
         """Configuration and tokenizer of the model, once the settings are known to be good."""
@@ -126,7 +125,7 @@ class CrossEncoder:
         config, tokenizer = self._load()
         device = pick_device(self.device)
         order = rng.permutation(len(queries))
-        n_held = max(8, round(self.held_out * len(queries)))
+        n_held = stopping_size(len(queries), self.held_out)
         sides = queries, responses
         with seeded(int(rng.integers(2**63 - 1)), device):
             network = load_network(self.model, config, HEAD).to(device)

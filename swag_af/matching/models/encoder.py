@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from swag_af.data.errors import InputError, check_faults
+from swag_af.data.errors import InputError
 from swag_af.data.text.wording import END, words_of
 from swag_af.filters.contract import unfitted
+from swag_af.filters.neural import faults_of_fits, stopping_size
 from swag_af.matching.contract import training_pairs
 from swag_af.matching.own import check_kinds
 from swag_af.nn.device import pick_device, seeded
@@ -49,7 +50,7 @@ class DualEncoder:
     dropout: float = 0.3
     """Share of the words of a text that are left out in training, drawn anew each time."""
     held_out: float = 0.1
-    """Share of the queries that stop the training."""
+    """Share of the queries (at least 8, at most half) that stop the training."""
     device: str = "auto"
     """`cpu`, `cuda`, or `auto`: cuda where there is one."""
 
@@ -64,17 +65,12 @@ class DualEncoder:
     def check(self) -> None:
         """Raise InputError for settings out of range."""
         check_kinds(self, "relevance encoder")
-        at_least = {"size": 1, "min_count": 1, "max_epochs": 1, "patience": 1, "batch_queries": 2, "weight_decay": 0}
-        faults = {
-            f"{name}={getattr(self, name):g}, at least {least}": getattr(self, name) < least
-            for name, least in at_least.items()
-        }
-        faults |= {
-            f"learning_rate={self.learning_rate:g}, above 0": self.learning_rate <= 0,
-            f"dropout={self.dropout:g}, from 0 to below 1": not 0 <= self.dropout < 1,
-            f"held_out={self.held_out:g}, above 0, at most 0.5": not 0 < self.held_out <= 0.5,
-        }
-        check_faults([(is_so, f"relevance encoder: {fault}") for fault, is_so in faults.items()])
+        counts = ("size", "min_count", "max_epochs", "patience")
+        faults = faults_of_fits(self, counts=counts, above=("learning_rate",), shares=("dropout", "held_out"))
+        faults += ["batch_queries must be 2 or more"] if self.batch_queries < 2 else []
+        faults += ["weight_decay must not be below 0"] if self.weight_decay < 0 else []
+        if faults:
+            raise InputError(f"relevance encoder: {', '.join(faults)}.")
         pick_device(self.device)
 
     def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
@@ -84,7 +80,7 @@ class DualEncoder:
         number = _vocabulary([*queries, *responses], self.min_count)
         sides = Texts.of(queries, number), Texts.of(responses, number)
         order = rng.permutation(len(queries))
-        n_held = max(8, round(self.held_out * len(queries)))
+        n_held = stopping_size(len(queries), self.held_out)
         device = pick_device(self.device)
         with seeded(int(rng.integers(2**63 - 1)), device), team(1):
             towers = _Towers(len(number) + 1, self.size, self.dropout).to(device)
