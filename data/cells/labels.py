@@ -5,7 +5,7 @@ Reads no files; columns are chosen elsewhere.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from swag_af.data.cells.values import (
     as_list,
@@ -223,38 +223,54 @@ def base_of(cells: Cells) -> int:
     options too are letters where all others are. Looks no further than the first number that settles it; 0 where
     nothing fits.
     """
-    from_0, from_1, as_text, says_0, says_1 = True, True, True, True, True
-    numbers = hidden = among_texts = among_letters = both = among_words = False
+    forms, fits, says = set[_Form](), {0, 1}, {0, 1}
     for value, texts, names in cells:
-        is_text = not isinstance(value, bool) and str(value).strip() in _stripped(texts)
-        if is_unlabelled(value) or str(value).strip() in names:
-            hidden |= is_text and isinstance(value, str)  # an option that is called "-1" or "-"
-            continue
-        number = number_of(value, texts)
-        numbers |= number is not None
+        form = _form_of(value, texts, names)
+        forms.add(form)
+        number = number_of(value, texts) if form in _NUMBERS else None
         if number is None:
-            is_letter = isinstance(value, str) and bool(_LETTER.fullmatch(value.strip()))
-            among_texts |= is_text
-            among_letters |= not is_text and is_letter
-            both |= is_text and is_letter
-            among_words |= is_text and not is_letter
             continue
-        from_0 &= 0 <= number < len(texts)
-        from_1 &= 1 <= number <= len(texts)
-        says_0 &= _says(texts, number)
-        says_1 &= _says(texts, number - 1)
-        as_text &= is_text
-        if not from_1 and not as_text:
+        fits &= {base for base in (0, 1) if 0 <= number - base < len(texts)}
+        says &= {base for base in (0, 1) if _says(texts, number - base)}
+        if 1 not in fits and "number" in forms:
             return 0
-    if (numbers or hidden) and as_text and among_texts:
-        return AS_TEXT
-    if numbers and among_letters and (says_1 or (from_1 and not says_0)):
-        return 1
-    if both and among_letters and not (numbers or among_words):
-        return AS_LETTERS
-    if says_0 or says_1 or as_text:
-        return 0 if says_0 else 1 if says_1 else AS_TEXT
-    return 0 if from_0 or not from_1 else 1
+    return _settled(forms, fits, says)
+
+
+_Form = Literal["called", "called a text", "number", "number and text", "letter", "letter and text", "text", "other"]
+"""What a label is; `called` are those by the name of an option, and rows without one. `and text`: of an option, too."""
+_NUMBERS: tuple[_Form, ...] = ("number", "number and text")
+
+
+def _form_of(value: Any, texts: Sequence[str | None], names: Sequence[str]) -> _Form:
+    said = str(value).strip()
+    is_text = not isinstance(value, bool) and said in _stripped(texts)
+    if is_unlabelled(value) or said in names:
+        return (
+            "called a text" if is_text and isinstance(value, str) else "called"
+        )  # an option may be called "-1" or "-"
+    if number_of(value, texts) is not None:
+        return "number and text" if is_text else "number"
+    if isinstance(value, str) and _LETTER.fullmatch(said):
+        return "letter and text" if is_text else "letter"
+    return "text" if is_text else "other"
+
+
+def _settled(forms: set[_Form], fits: set[int], says: set[int]) -> int:
+    """As `base_of`, by the forms of all labels, and the bases by which all numbers are places in their rows (`fits`),
+    and such that have a text (`says`)."""
+    numbers, all_texts = forms & {*_NUMBERS}, "number" not in forms
+    rules = (
+        (AS_TEXT, all_texts and forms & {"number and text", "called a text"} and forms & {"text", "letter and text"}),
+        (1, numbers and "letter" in forms and (1 in says or (1 in fits and 0 not in says))),
+        (AS_LETTERS, {"letter", "letter and text"} <= forms and not numbers and "text" not in forms),
+        (0, 0 in says),
+        (1, 1 in says),
+        (AS_TEXT, all_texts),
+        (1, 1 in fits and 0 not in fits),
+        (0, True),
+    )
+    return next(base for base, is_so in rules if is_so)
 
 
 def _says(options: Sequence[str | None], i: int) -> bool:
