@@ -90,19 +90,20 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     if found is None:
         raise look.fault(wanted)
     filled = InstanceColumns(**{name: found[1].get(name, "") for name in asdict(reading.columns)})
+    is_classes = found[0] == "classes"
     plan = Plan(
-        found[0],
-        chosen,
-        filled,
-        frozenset(asdict(reading.columns)) - set(named),
-        look.names,
-        tuple(source.class_names.get(filled.label_column, ())) if found[0] == "classes" else (),
-        look.form_of(filled.label_column, filled.endings_column) if filled.endings_column else "",
-        chosen.tagged or tuple(name for name in tagged if name in found[1].values()),
-        reading.persons,
+        kind=found[0],
+        layout=chosen,
+        columns=filled,
+        guessed=frozenset(asdict(reading.columns)) - set(named),
+        names=look.names,
+        class_names=tuple(source.class_names.get(filled.label_column, ())) if is_classes else (),
+        labels_are=look.form_of(filled.label_column, filled.endings_column) if filled.endings_column else "",
+        tagged=chosen.tagged or tuple(name for name in tagged if name in found[1].values()),
+        persons=reading.persons,
         made=chosen.made(rows[0]),
         numbers=numbers_of(source, filled.endings_column, look.names),
-        class_options=look.options_of(filled.endings_column) if found[0] == "classes" else (),
+        class_options=look.options_of(filled.endings_column) if is_classes else (),
     )
     return replace(plan, doubts=(*doubts_of(plan, source, look.rows), *look.other_labels(plan)))
 

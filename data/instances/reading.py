@@ -285,45 +285,53 @@ def _notes(source: Source, plan: Plan, n: int, n_rows: int, tally: Counter[str])
 
 def _joined(parts: Sequence[_Part], name: str) -> Instances:
     """One set of all parts; raises InputError where they are of two kinds."""
-    kinds = {part.kind: part for part in parts}
-    if len(kinds) > 1:
-        one, other = kinds["choices"].path, kinds["classes"].path
-        raise InputError(f"{one} holds questions with options, {other} texts with classes. Read them one by one.")
-    kind: Kind = parts[0].kind
-    found = [one for part in parts for one in part.found]
-    notes = [note for part in parts for note in part.notes]
+    kind = _kind_of(parts)
     _check_classes(parts)
+    found = [one for part in parts for one in part.found]
     classes = _classes(found, name) if kind == "classes" else ()
-    if len(classes) == 1 and any(UNLABELLED in note for note in notes):
+    if len(classes) == 1 and any(part.hidden for part in parts):
         raise InputError(
             f"{name}: one class only, {told(classes[0])}; rows whose label is empty, - or -1 have none, and were left "
             "out. If one of these is a class, call it otherwise."
         )
-    notes += [f"classes: {', '.join(map(_cut, classes))}"] if classes else []
-    sizes = Counter(str(one.answer) for one in found) if classes else Counter[str]()
-    notes += [*_alike(sizes), *_misspelt(sizes), *_on_a_scale(classes)]
-    notes += notes_of(found)
     named = any(not part.ids_guessed for part in parts)
-    ids, more = _ids(found, named)
-    numbers = {label: i for i, label in enumerate(classes)}
-    sets = {one.contrast_set for one in found if one.contrast_set}
-    cut = {row.contrast_set for part in parts if part.found for row in part.hidden}
-    instances = (
-        Instance(id, one.context, one.options, _answer(one, numbers), *one[4:])
-        for id, one in zip(ids, found, strict=True)
-    )
+    ids, said_of_ids = _ids(found, named)
+    notes = [note for part in parts for note in part.notes]
     return Instances(
-        tuple(instances),
+        tuple(_instances(found, ids, classes)),
         kind,
-        classes,
-        name,
-        all(part.has_order for part in parts),
-        {file: digest for part in parts for file, digest in part.files.items()},
-        (*notes, *more),
+        classes=classes,
+        name=name,
+        has_order=all(part.has_order for part in parts),
+        files={file: digest for part in parts for file, digest in part.files.items()},
+        notes=(*notes, *_notes_of_classes(found, classes), *notes_of(found), *said_of_ids),
         label_base=1 if kind == "choices" and all(part.label_base == 1 for part in parts) else 0,
-        cut_sets=frozenset(sets & cut),
+        cut_sets=_cut_sets(parts),
         unlabelled=tuple(_unlabelled(parts, has_ids=_has_ids(found, named))),
     )
+
+
+def _kind_of(parts: Sequence[_Part]) -> Kind:
+    """The kind of all parts."""
+    kinds = {part.kind: part for part in parts}
+    if len(kinds) > 1:
+        one, other = kinds["choices"].path, kinds["classes"].path
+        raise InputError(f"{one} holds questions with options, {other} texts with classes. Read them one by one.")
+    return parts[0].kind
+
+
+def _instances(found: Iterable[Found], ids: Iterable[str], classes: Sequence[str]) -> Iterator[Instance]:
+    """What was found, with its id and the number of its answer."""
+    numbers = {label: i for i, label in enumerate(classes)}
+    for one, id in zip(found, ids, strict=True):
+        answer = one.answer if isinstance(one.answer, int) else numbers[one.answer]
+        yield Instance(**one._asdict() | {"id": id, "answer": answer})
+
+
+def _cut_sets(parts: Iterable[_Part]) -> frozenset[str]:
+    """The contrast sets of which rows without a label were left out, and others were not."""
+    kept = {one.contrast_set for part in parts for one in part.found if one.contrast_set}
+    return frozenset(kept & {row.contrast_set for part in parts if part.found for row in part.hidden})
 
 
 def _unlabelled(parts: Sequence[_Part], *, has_ids: bool) -> Iterator[Unlabelled]:
@@ -350,10 +358,6 @@ def _some(classes: set[str]) -> str:
     return ", ".join(_cut(name) for name in sorted(classes)[:5])
 
 
-def _answer(found: Found, numbers: dict[str, int]) -> int:
-    return found.answer if isinstance(found.answer, int) else numbers[found.answer]
-
-
 def _classes(found: Iterable[Found], name: str) -> tuple[str, ...]:
     """The names of the classes, numbers by size and others by letter; whichever order the rows have."""
     counts = Counter(str(one.answer) for one in found)
@@ -364,6 +368,14 @@ def _classes(found: Iterable[Found], name: str) -> tuple[str, ...]:
             "Name their column with --label-column, or that of the options with --endings-column."
         )
     return tuple(sorted(counts, key=_by_size))
+
+
+def _notes_of_classes(found: Iterable[Found], classes: Sequence[str]) -> Iterator[str]:
+    """What is to be said of the classes; nothing where there are none."""
+    if classes:
+        sizes = Counter(str(one.answer) for one in found)
+        yield f"classes: {', '.join(map(_cut, classes))}"
+        yield from (*_alike(sizes), *_misspelt(sizes), *_on_a_scale(classes))
 
 
 def _alike(sizes: Mapping[str, int]) -> Iterator[str]:
