@@ -40,11 +40,13 @@ def masked(instances: Instances, mask: str, *, has_names: bool = False) -> Insta
     pattern, what = _pattern(instances.instances, mask, has_names)
     n = 0
 
-    def hide(text: str) -> str:
+    def replaced(found: re.Match[str]) -> str:
         nonlocal n
-        parts = [found.span() for found in pattern.finditer(text) if found[0]]
-        n += len(parts)
-        return _without(text, parts)
+        n += bool(found[0])
+        return MASK if found[0] else ""
+
+    def hide(text: str) -> str:
+        return pattern.sub(replaced, text)
 
     hidden = tuple(_changed(one, hide) for one in instances.instances)
     if not n:
@@ -64,13 +66,6 @@ def _pattern(instances: Iterable[Instance], mask: str, has_names: bool) -> tuple
     if any(PERSON_TAG.search(text) for one in instances for text in (one.context, one.start, *one.options)):
         return PERSON_TAG, "tags of persons"
     return _WORD, "pronouns and nouns for persons"
-
-
-def _without(text: str, parts: Iterable[tuple[int, int]]) -> str:
-    kept, at = "", 0
-    for begin, end in parts:
-        kept, at = kept + text[at:begin] + MASK, end
-    return kept + text[at:]
 
 
 def _changed(one: Instance, change: Callable[[str], str]) -> Instance:
