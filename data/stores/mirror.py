@@ -267,18 +267,25 @@ class Mirror:
             self._delete(old, seen)
         n_bytes = sum((self.folder / name).stat().st_size for name in names)
         with _megabytes(f"send {self.url}", n_bytes) as advance:
-            others, commits = [n for n in names if not _is_commit(n)], [n for n in names if _is_commit(n)]
-            for batch in [*_batches(others), *([name] for name in commits)]:
+            for batch in _batches([name for name in names if not _is_commit(name)]):
                 stats = {name: (self.folder / name).stat() for name in batch}
-                first_here = not _is_commit(batch[0]) or batch[0] in seen or self._is_first(batch[0])
-                if not first_here:  # another machine was faster: its file stays
-                    self._give_way(batch[0], seen)
+                self.store.put({name: self.folder / name for name in batch})
+                advance(self._settle_sent(stats, seen))
+            for name in filter(_is_commit, names):
+                path = self.folder / name
+                stats = {name: path.stat()}
+                if name in seen:
+                    self.store.put({name: path})
+                elif not self.store.put_new(name, path):  # another machine was faster: its file stays
+                    self._give_way(name, seen)
                     continue
-                if not _is_commit(batch[0]) or batch[0] in seen:
-                    self.store.put({name: self.folder / name for name in batch})
-                for name, entry in self._entries(batch).items():
-                    seen[name] = Seen(entry.size, entry.tag, stats[name].st_mtime_ns)
-                advance(sum(about.st_size for about in stats.values()))
+                advance(self._settle_sent(stats, seen))
+
+    def _settle_sent(self, stats: Mapping[str, os.stat_result], seen: dict[str, Seen]) -> int:
+        """Write down what was sent, which was `stats` here before; returns its bytes."""
+        for name, entry in self._entries(list(stats)).items():
+            seen[name] = Seen(entry.size, entry.tag, stats[name].st_mtime_ns)
+        return sum(about.st_size for about in stats.values())
 
     def _give_way(self, name: str, seen: dict[str, Seen]) -> None:
         """Fetch what another machine has sent under `name`; InputError where by that it does other work than this."""
@@ -289,9 +296,6 @@ class Mirror:
                 f"{self.url}: another machine has begun other work here meanwhile. Run the same command again, which "
                 "goes on with it or says in what it differs; or choose another --out."
             )
-
-    def _is_first(self, name: str) -> bool:
-        return self.store.put_new(name, self.folder / name)
 
     def _entries(self, names: Sequence[str]) -> dict[str, Entry]:
         """What is there under these names."""
