@@ -219,42 +219,56 @@ def _with_config(verb: str, arguments: list[str]) -> list[str]:
 
     What it says of words without a flag, such as files of data, counts where the command line lacks some.
     """
-    at = next(
-        (i for i, argument in enumerate(arguments) if argument == "--config" or argument.startswith("--config=")),
-        None,
-    )
-    if at is None:
+    path, rest = _config_in(arguments)
+    if path is None:
         return arguments
-    inline = arguments[at].partition("=")[2]
-    named = inline or (arguments[at + 1] if at + 1 < len(arguments) else "")
-    if not named:
-        raise InputError("--config: no file given. Name a TOML file after it.")
-    if "://" in named:
-        raise InputError(f"--config {named}: read from this machine alone. Copy it here, and name the copy.")
-    path = path_of(named)
-    rest = arguments[:at] + arguments[at + (1 if inline else 2) :]
-    if any(argument.partition("=")[0] == "--config" for argument in rest):
-        raise InputError("--config: given twice. Put both into one file.")
     values = _read_toml(path)
     tables = _tables_of(path, values)
     flat = _flatten(path, verb, tables.get(verb, {}) if tables else values, VERBS[verb][0])
     _check_names(path, verb, flat)
     required = _required_names(VERBS[verb][0])
     given = {argument.partition("=")[0].replace("_", "-") for argument in rest if argument.startswith("--")}
-    flags: list[str] = []
-    positional: dict[str, list[str]] = {}
-    for name, value in flat.items():
-        flag = name.replace("_", "-")
-        words = [str(item) for item in value] if isinstance(value, list) else [str(value)]
-        if name.replace("-", "_") in required:
-            positional[name.replace("-", "_")] = words
-        elif not {f"--{flag}", f"--no-{flag}"} & given:
-            flags += _flag_words(flag, value, words)
+    positional, flags = _words_of({name.replace("-", "_"): value for name, value in flat.items()}, required, given)
     own = [*rest, *flags]
     whole = [*(word for name in required for word in positional.get(name, ())), *own]
     if rest and not rest[0].startswith("-"):
         return _with_words(verb, own, positional)
     return own if not positional or _has_own_words(verb, rest, whole) else whole
+
+
+def _config_in(arguments: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """The file that `--config` names, None where it is not there, and all other arguments."""
+    places = [i for i, argument in enumerate(arguments) if argument.partition("=")[0] == "--config"]
+    if not places:
+        return None, list(arguments)
+    at = places[0]
+    inline = arguments[at].partition("=")[2]
+    named = inline or "".join(arguments[at + 1 : at + 2])
+    if not named:
+        raise InputError("--config: no file given. Name a TOML file after it.")
+    if "://" in named:
+        raise InputError(f"--config {named}: read from this machine alone. Copy it here, and name the copy.")
+    path, rest = path_of(named), [*arguments[:at], *arguments[at + (1 if inline else 2) :]]
+    if any(argument.partition("=")[0] == "--config" for argument in rest):
+        raise InputError("--config: given twice. Put both into one file.")
+    return path, rest
+
+
+def _words_of(
+    flat: Mapping[str, Any], required: Sequence[str], given: set[str]
+) -> tuple[dict[str, list[str]], list[str]]:
+    """What a file says as it is typed: by option the words without a flag, which are `required`, and the flags with
+    their values, but for those that were `given`."""
+    positional: dict[str, list[str]] = {}
+    flags: list[str] = []
+    for name, value in flat.items():
+        words = [str(item) for item in value] if isinstance(value, list) else [str(value)]
+        flag = name.replace("_", "-")
+        if name in required:
+            positional[name] = words
+        elif not {f"--{flag}", f"--no-{flag}"} & given:
+            flags += _flag_words(flag, value, words)
+    return positional, flags
 
 
 def _with_words(verb: str, own: list[str], positional: Mapping[str, list[str]]) -> list[str]:
