@@ -144,35 +144,57 @@ def answers_in(
     Raises InputError where there is none, and where several could be.
     """
     if may_be_scores and options.scores_column != AUTO:
-        wanted = options.scores_column
-        for stem, columns in _by_stem(source.columns, (wanted, *_STEMS), cells):
-            if wanted in (stem, *columns):
-                return "", columns
-        return "", listed(wanted, source.columns) or (_found(source, wanted, "--scores-column"),)
+        return "", _named_scores(source, options.scores_column, cells)
     if options.prediction_column != AUTO:
         return _found(source, options.prediction_column, "--prediction-column"), ()
-    predicted = [name for name in PREDICTED if name in others] or list(filter(says_predicted, others))
-    may_be_gold = [name for name in ANSWERS if name in others]
-    for named, scores, least in ((predicted, SCORES, 1), (may_be_gold, NUMBERED, 2)):
-        lists = [found for name in scores if may_be_scores and len(found := listed(name, others)) >= least]
-        if may_be_scores and scores is NUMBERED:
-            named_so = [columns for _, columns in _by_stem(others, _STEMS, cells) if columns not in lists]
-            lists += [columns for columns in named_so if _are_scores(source, columns, cells)]
-        if len(named) + len(lists) > 1:
-            every = [*named, *(found[0] if len(found) == 1 else f"{found[0]} and so on" for found in lists)]
-            flags = " or ".join(["--prediction-column NAME"] * bool(named) + ["--scores-column NAME"] * bool(lists))
-            raise InputError(f"{source.path}: {', '.join(every)} could all be the answers. Say {flags}.")
-        if named:
-            return named[0], ()
-        if lists:
-            return "", lists[0]
-    if len(others) == 1:
-        return others[0], ()
+    if found := _guessed(source, others, cells, may_be_scores=may_be_scores):
+        return found
     what, flags = (" or scores", " or --scores-column NAME") if may_be_scores else ("", "")
     raise InputError(
         f"{source.path}: no column of answers{what} (it has {', '.join(source.columns[:12])}). Say "
         f"--prediction-column NAME{flags}."
     )
+
+
+def _named_scores(source: Source, wanted: str, cells: Cells) -> tuple[str, ...]:
+    """The columns that `--scores-column` means: one of those that are called as all answers are, what stands before
+    these, a list of numbered columns, or one column."""
+    for stem, columns in _by_stem(source.columns, (wanted, *_STEMS), cells):
+        if wanted in (stem, *columns):
+            return columns
+    return listed(wanted, source.columns) or (_found(source, wanted, "--scores-column"),)
+
+
+def _guessed(
+    source: Source, others: tuple[str, ...], cells: Cells, *, may_be_scores: bool
+) -> tuple[str, tuple[str, ...]] | None:
+    """As `answers_in`, by the names of columns: those that say that they were predicted, then those that gold and
+    options may have as well, then the only one that there is. None where there is none."""
+    predicted = [name for name in PREDICTED if name in others] or list(filter(says_predicted, others))
+    scores = [found for name in SCORES if (found := listed(name, others))] if may_be_scores else []
+    if predicted or scores:
+        return _only_one(source, predicted, scores)
+    may_be_gold = [name for name in ANSWERS if name in others]
+    numbered = _numbered_scores(source, others, cells) if may_be_scores else []
+    if may_be_gold or numbered:
+        return _only_one(source, may_be_gold, numbered)
+    return (others[0], ()) if len(others) == 1 else None
+
+
+def _numbered_scores(source: Source, others: Sequence[str], cells: Cells) -> list[tuple[str, ...]]:
+    """The lists of columns that are numbered, or called as all answers are, and may hold scores."""
+    lists = [found for name in NUMBERED if len(found := listed(name, others)) >= 2]
+    named_so = [columns for _, columns in _by_stem(others, _STEMS, cells) if columns not in lists]
+    return [*lists, *(columns for columns in named_so if _are_scores(source, columns, cells))]
+
+
+def _only_one(source: Source, named: Sequence[str], lists: Sequence[tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
+    """The column of answers, or the list of scores; InputError where there are several."""
+    if len(named) + len(lists) > 1:
+        every = [*named, *(found[0] if len(found) == 1 else f"{found[0]} and so on" for found in lists)]
+        flags = " or ".join(["--prediction-column NAME"] * bool(named) + ["--scores-column NAME"] * bool(lists))
+        raise InputError(f"{source.path}: {', '.join(every)} could all be the answers. Say {flags}.")
+    return (named[0], ()) if named else ("", lists[0])
 
 
 def _by_stem(columns: Sequence[str], stems: Sequence[str], cells: Cells) -> Iterator[tuple[str, tuple[str, ...]]]:
