@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from swag_af.data.errors import ContractError, several, told
-from swag_af.data.plugins.own_code import blaming, is_own, lacks
+from swag_af.data.plugins.own_code import blaming, is_own
 from swag_af.data.plugins.registry import Registry
 
 TAGS: tuple[str, ...] = (
@@ -36,6 +36,7 @@ class Tagger(Protocol):
         ...
 
 
+_NEEDS = "A tagger has a name, a sha256, and tag(sentences), which gives each token one of swag_af.data.tags.TAGS."
 TAGGERS = Registry(
     "tagger",
     {
@@ -44,6 +45,8 @@ TAGGERS = Registry(
         "spacy": "swag_af.data.syntax.taggers:SpacyTagger",
     },
     {"spacy": "PIPELINE"},
+    methods=("tag",),
+    needs=_NEEDS,
 )
 
 
@@ -53,20 +56,17 @@ def load_tagger(name: str = "auto") -> Tagger:
     `auto` is spaCy when it and its small English pipeline are installed, and the rules otherwise.
     """
     tagger: Tagger = TAGGERS.make(name)
-    faults = lacks(tagger, "tag")
     alone = getattr(tagger, "alone", {}) if is_own(tagger) else {}  # that of the rules is read when it is used
     if not isinstance(alone, Mapping) or not all(map(_is_tag, alone.values())):
-        faults.append(f"an `alone` {told(alone)}, where a tag of TAGS by word is due")
-    if faults:
-        raise ContractError(f"tagger {name}: a {type(tagger).__name__} has {' and '.join(faults)}. {_NEEDS}")
+        raise ContractError(
+            f"tagger {name}: a {type(tagger).__name__} has an `alone` {told(alone)}, where a tag of TAGS by word is "
+            f"due. {_NEEDS}"
+        )
     return tagger
 
 
 def _is_tag(value: object) -> bool:
     return isinstance(value, str) and value in CODES
-
-
-_NEEDS = "A tagger has a name, a sha256, and tag(sentences), which gives each token one of swag_af.data.tags.TAGS."
 
 
 def tags_of(tagger: Tagger, sentences: Sequence[Sequence[str]]) -> list[list[str]]:

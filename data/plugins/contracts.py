@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from swag_af.data.errors import ContractError
-from swag_af.data.plugins.own_code import blaming, name_fault
+from swag_af.data.plugins.own_code import blaming, lacks, name_fault
 
 ThingT = TypeVar("ThingT")
 
@@ -64,9 +64,9 @@ def constructor_fault(make: Callable[[], object]) -> str | None:
 
 
 def lacking(made: object, *methods: str) -> str:
-    """Which of `methods` a thing lacks, in words; empty where it has them."""
-    missing = [method for method in methods if not callable(getattr(made, method, None))]
-    return f"it has no method {' and no '.join(missing)}" if missing else ""
+    """Which of `methods` a thing lacks, and whether its name is one, in words; empty where nothing is wrong."""
+    faults = lacks(made, *methods)
+    return f"it has {' and '.join(faults)}" if faults else ""
 
 
 def broken(sentences: Mapping[int, str], number: int, thing: object, how: str) -> ContractError:

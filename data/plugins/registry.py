@@ -25,7 +25,17 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line, is_beyond_use, near_names, told
+from swag_af.data.errors import (
+    ContractError,
+    InputError,
+    SwagAfError,
+    blamed,
+    in_one_line,
+    is_beyond_use,
+    near_names,
+    told,
+)
+from swag_af.data.plugins.own_code import lacks
 from swag_af.data.work.progress import note
 
 
@@ -41,6 +51,10 @@ class Registry:
     """For built-in names that take a setting, the word for it in brackets, as help shows it: `PIPELINE`."""
     checker: str = ""
     """What tests anyone's class, where there is such: `swag_af.check_filter`."""
+    methods: tuple[str, ...] = ()
+    """What `make` sees to that an instance has, beside a name; without any it looks at neither."""
+    needs: str = ""
+    """What one needs, in a sentence, where no checker says it."""
 
     @property
     def group(self) -> str:
@@ -48,7 +62,8 @@ class Registry:
         return f"swag_af.{self.kind}s"
 
     def make(self, name: str, **settings: Any) -> Any:
-        """A new instance; InputError for an unknown name or a setting that it does not take.
+        """A new instance; InputError for an unknown name or a setting that it does not take, ContractError for one
+        without its `methods`.
 
         The argument is passed as the keyword that the class names in `argument`, and each named setting as its own, in
         place of one of `settings`.
@@ -71,9 +86,13 @@ class Registry:
             raise InputError(f"{self.kind} {base!r} needs its {takes} in brackets: {example}.")
         try:
             with self.blaming(base, "constructor"):
-                return factory(**settings)
+                made = factory(**settings)
         except TypeError as error:
             raise InputError(f"{self.kind} {base!r} cannot be made with {', '.join(settings)}: {error}.") from None
+        if self.methods and (faults := lacks(made, *self.methods)):
+            needs = self.needs or f"`{self.checker}` says what one needs."
+            raise ContractError(f"{self.kind} {name}: a {type(made).__name__} has {' and '.join(faults)}. {needs}")
+        return made
 
     @contextmanager
     def blaming(self, name: str, part: str) -> Iterator[None]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from swag_af.data.errors import ContractError, InputError, in_one_line, several, told
-from swag_af.data.plugins.own_code import blaming, lacks
+from swag_af.data.plugins.own_code import blaming
 from swag_af.data.plugins.registry import Registry
 from swag_af.data.syntax.clauses import parsed_verb_group, rules_verb_group
 from swag_af.data.syntax.constituency import BENEPAR_MODEL, has_benepar, load_benepar, parse
@@ -41,6 +41,9 @@ class Splitter(Protocol):
         ...
 
 
+_NEEDS = (
+    "A splitter has a name, and split(captions), which gives a swag_af.data.syntax.splitters.Split, or None, for each."
+)
 SPLITTERS = Registry(
     "splitter",
     {
@@ -51,6 +54,8 @@ SPLITTERS = Registry(
         "benepar": "swag_af.data.syntax.splitters:BeneparSplitter",
     },
     {"spacy": "PIPELINE", "benepar": "MODEL"},
+    methods=("split",),
+    needs=_NEEDS,
 )
 
 
@@ -61,8 +66,6 @@ def load_splitter(name: str = "auto") -> Splitter:
     splitter available on this machine: benepar with its model, spaCy with its small English pipeline, or the rules.
     """
     splitter: Splitter = SPLITTERS.make(name)
-    if faults := lacks(splitter, "split"):
-        raise ContractError(f"splitter {name}: a {type(splitter).__name__} has {' and '.join(faults)}. {_NEEDS}")
     return splitter
 
 
@@ -82,11 +85,6 @@ def splits_of(splitter: Splitter, captions: Sequence[Caption]) -> list[Split | N
 
 def _is_split(one: object) -> bool:
     return one is None or (isinstance(one, Split) and isinstance(one.start, str) and isinstance(one.ending, str))
-
-
-_NEEDS = (
-    "A splitter has a name, and split(captions), which gives a swag_af.data.syntax.splitters.Split, or None, for each."
-)
 
 
 def cut(text: str, at: int) -> Split | None:

@@ -5,8 +5,6 @@ How names are read says `swag_af.data.plugins.registry`. Imports no scorer by it
 
 from typing import TYPE_CHECKING, Any
 
-from swag_af.data.errors import ContractError
-from swag_af.data.plugins.own_code import lacks
 from swag_af.data.plugins.registry import Registry
 
 if TYPE_CHECKING:
@@ -21,6 +19,7 @@ SCORERS = Registry(
     },
     {"lstm": "path/to/lms", "hf": "path/to/model", "endpoint": "URL"},
     "swag_af.lm.scorers.checking.check_scorer",
+    ("score", "record"),
 )
 
 
@@ -28,11 +27,6 @@ def make_scorer(name: str, **settings: Any) -> "Scorer":
     """A new scorer; raises InputError for an unknown name or a setting that it does not take, ContractError for what
     is none."""
     made: Scorer = SCORERS.make(name, **settings)
-    if faults := lacks(made, "score", "record"):
-        raise ContractError(
-            f"scorer {name}: a {type(made).__name__} has {' and '.join(faults)}, so it is none. `check_scorer` says "
-            "what one needs."
-        )
     return made
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.plugins.contracts import WORDS, broken, factory_of, lacking
-from swag_af.data.plugins.own_code import name_fault
 from swag_af.matching.contract import Relevance, Similarity
 from swag_af.matching.own import call_method
 
@@ -65,8 +64,7 @@ def check_similarity(
 
 
 def _has_methods(sentences: dict[int, str], model: Any, *methods: str) -> None:
-    fault = f"it has {fault}" if (fault := name_fault(model)) else ""
-    if fault := lacking(model, *methods) or fault:
+    if fault := lacking(model, *methods):
         raise broken(sentences, 1, model, fault)
 
 
