@@ -219,25 +219,30 @@ def _make_random_pool(folder: Path, n: int, k: int, *, shard_rows: int = 500) ->
     entries = []
     for number, at in enumerate(range(0, n, shard_rows)):
         rows = min(shard_rows, n - at)
-        lengths = np.minimum(5 + rng.geometric(0.15, (rows, k)) - 1, L).astype(np.uint8)
-        tokens = _words(rng, (rows, k, L))
-        tokens[np.arange(L) >= lengths[..., None]] = 0
-        features = rng.normal(3, 1, (rows, k, len(FEATURES))).astype(np.float32)
-        features[:, 0, :5] -= 0.6
-        features[..., 5] = lengths
-        tables = {
-            "tokens": tokens,
-            "lengths": lengths,
-            "starts": _words(rng, (rows, S)),
-            "start_lengths": np.full(rows, S, np.uint16),
-            "counts": np.full(rows, k, np.uint32),
-            "features": features,
-        }
+        tables = _random_tables(rng, rows, k)
         contexts = [
             Context("She looks .", "The man", "waits .", id=f"{i}", video=f"v{i // 5}") for i in range(at, at + rows)
         ]
         entries.append(write_shard(path, number, contexts, tables))
     finish_pool(path, vocabulary, entries, {"tagger": "rules"})
+
+
+def _random_tables(rng: np.random.Generator, n: int, k: int) -> dict[str, np.ndarray]:
+    """The tables of `n` rows of `k` endings of 5 to 25 words; gold's features are shifted a little."""
+    lengths = np.minimum(5 + rng.geometric(0.15, (n, k)) - 1, L).astype(np.uint8)
+    tokens = _words(rng, (n, k, L))
+    tokens[np.arange(L) >= lengths[..., None]] = 0
+    features = rng.normal(3, 1, (n, k, len(FEATURES))).astype(np.float32)
+    features[:, 0, :5] -= 0.6
+    features[..., 5] = lengths
+    return {
+        "tokens": tokens,
+        "lengths": lengths,
+        "starts": _words(rng, (n, S)),
+        "start_lengths": np.full(n, S, np.uint16),
+        "counts": np.full(n, k, np.uint32),
+        "features": features,
+    }
 
 
 def _vocabulary() -> Vocabulary:

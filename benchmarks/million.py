@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from filter import L, S, _memory_watched, _vocabulary, _words
+from filter import L, _memory_watched, _random_tables, _vocabulary
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
@@ -111,24 +111,6 @@ def _make(folder: Path, n: int, k: int, epochs: int) -> None:
         ]
         entries.append(write_shard(folder, number, contexts, tables))
     finish_pool(folder, _vocabulary(), entries, {"tagger": "rules"})
-
-
-def _random_tables(rng: np.random.Generator, n: int, k: int) -> dict[str, np.ndarray]:
-    """Endings of 5 to 25 words; gold's features are shifted a little."""
-    lengths = np.minimum(5 + rng.geometric(0.15, (n, k)) - 1, L).astype(np.uint8)
-    tokens = _words(rng, (n, k, L))
-    tokens[np.arange(L) >= lengths[..., None]] = 0
-    features = rng.standard_normal((n, k, len(FEATURES)), np.float32) + 3
-    features[:, 0, :5] -= 0.6
-    features[..., 5] = lengths
-    return {
-        "tokens": tokens,
-        "lengths": lengths,
-        "starts": _words(rng, (n, S)),
-        "start_lengths": np.full(n, S, np.uint16),
-        "counts": np.full(n, k, np.uint32),
-        "features": features,
-    }
 
 
 def _open(folder: Path, n: int, k: int, epochs: int) -> None:
