@@ -14,9 +14,9 @@ import numpy as np
 
 from swag_af.data.captions.drops import drop_report, drop_table
 from swag_af.data.context import Context, DroppedPair
-from swag_af.data.disk.files import read_json, read_jsonl, write_json, write_jsonl, write_text
+from swag_af.data.disk.files import read_json, read_jsonl, read_records, write_json, write_jsonl, write_text
 from swag_af.data.disk.manifests import FORMAT, check_manifest, sha256_file
-from swag_af.data.disk.records import PairCounts, check_record, parse_record, strange_number
+from swag_af.data.disk.records import PairCounts, check_record, strange_number
 from swag_af.data.disk.replacing import replacing_all
 from swag_af.data.disk.urls import command
 from swag_af.data.errors import FormatError, InputError, several
@@ -256,7 +256,7 @@ def read_dropped(path: Path) -> list[DroppedPair]:
             "--force`, "
             "or leave the dropped pairs out with --no-use-dropped."
         )
-    return [parse_record(record, DroppedPair, f"{beside}, line {number}") for number, record in read_jsonl(beside)]
+    return list(read_records(beside, DroppedPair))
 
 
 def read_contexts_manifest(path: Path) -> dict[str, Any] | None:

@@ -20,13 +20,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EINVAL, ENOSYS, EOPNOTSUPP
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TextIO
+from typing import Any, BinaryIO, Literal, TextIO, TypeVar
 
 import numpy as np
 
+from swag_af.data.disk.records import AGAIN, parse_record
 from swag_af.data.disk.replacing import check_there, discard, replacing
 from swag_af.data.disk.urls import as_told, name_of
 from swag_af.data.errors import FormatError, InputError, in_one_line
+
+T = TypeVar("T")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -131,6 +134,13 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         yield number, object_of(line, path, number)
+
+
+def read_records(path: Path, kind: type[T], advice: str = AGAIN, *, is_log: bool = False) -> Iterator[T]:
+    """Every line of `path` that is not blank as an instance of `kind`; FormatError, which goes on with `advice`, for
+    one that is none. Of a log, which is being added to, the last may be cut short."""
+    for number, record in read_log(path) if is_log else read_jsonl(path):
+        yield parse_record(record, kind, f"{path}: line {number}", advice)
 
 
 def object_of(line: str, path: Path, number: int) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from swag_af.data.disk.files import (
     parse_json,
     read_array,
     read_json,
-    read_jsonl,
+    read_records,
     write_array,
     write_json,
     write_jsonl,
@@ -239,7 +239,7 @@ class Shard:
         if self._contexts is not None:
             return self._contexts
         file = self._contexts_file
-        made = [parse_record(line, Context, f"{file}, line {n}", _ANEW) for n, line in read_jsonl(file)]
+        made = list(read_records(file, Context, _ANEW))
         if len(made) != self.n_rows:
             raise FormatError(f"{file}: {len(made):,} contexts where the manifest has {self.n_rows:,}. {_ANEW}")
         return made
@@ -253,7 +253,7 @@ class Shard:
         if len(self._lines) != self.n_rows:
             raise FormatError(f"{file}: {len(self._lines):,} contexts where the manifest has {self.n_rows:,}. {_ANEW}")
         return [
-            parse_record(parse_json(line, file, number), Context, f"{file}, line {number}", _ANEW)
+            parse_record(parse_json(line, file, number), Context, f"{file}: line {number}", _ANEW)
             for number, line in self._lines.at(rows)
         ]
 

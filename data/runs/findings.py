@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.disk.files import read_log, write_jsonl
+from swag_af.data.disk.files import read_log, read_records, write_jsonl
 from swag_af.data.disk.records import parse_record
 from swag_af.data.numbers.interval import CROSS_VALIDATED, DIGITS, widened
 from swag_af.data.work.locks import alone
@@ -185,10 +185,8 @@ def read_unseen(path: Path | None) -> tuple[UnseenCheck, ...]:
     """The checks stored in the run folder `path`, by iteration; none where there is no file."""
     if path is None or not (path / UNSEEN).exists():
         return ()
-    where, advice = path / UNSEEN, "Delete the file and run the same command again."
-    return tuple(
-        parse_record(record, UnseenCheck, f"{where}, line {n}", advice) for n, record in read_log(path / UNSEEN)
-    )
+    advice = "Delete the file and run the same command again."
+    return tuple(read_records(path / UNSEEN, UnseenCheck, advice, is_log=True))
 
 
 def write_unseen(path: Path, checks: Sequence[UnseenCheck]) -> None:

@@ -21,9 +21,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from swag_af.data.disk.files import mend_log, read_array, read_log, write_array, write_jsonl
+from swag_af.data.disk.files import mend_log, read_array, read_log, read_records, write_array, write_jsonl
 from swag_af.data.disk.manifests import MANIFEST, check_same, read_manifest, write_manifest
-from swag_af.data.disk.records import FilteredRun, MatchedRun, Matching, check_record, parse_record
+from swag_af.data.disk.records import FilteredRun, MatchedRun, Matching, check_record
 from swag_af.data.disk.replacing import remove_leftovers
 from swag_af.data.disk.urls import ROOTS, command, is_url, link
 from swag_af.data.errors import FormatError, InputError, as_path, check_whole
@@ -370,12 +370,12 @@ def _records(path: Path, kind: type[_Record]) -> list[_Record]:
     """The lines of a log, none where there is no file; fields of other releases are ignored."""
     if not path.exists():
         return []
-    records = [parse_record(line, kind, f"{path}, line {number}", _ANEW) for number, line in read_log(path)]
+    records = list(read_records(path, kind, _ANEW, is_log=True))
     for i, record in enumerate(records, start=1):
         if record.iteration != i:
-            raise FormatError(f"{path}, line {i}: iteration {record.iteration} where {i} was expected. {_ANEW}")
+            raise FormatError(f"{path}: line {i}: iteration {record.iteration} where {i} was expected. {_ANEW}")
         if isinstance(record, Iteration) and record.filter not in record.accuracy:
-            raise FormatError(f"{path}, line {i}: accuracy: none for the filter {record.filter!r}. {_ANEW}")
+            raise FormatError(f"{path}: line {i}: accuracy: none for the filter {record.filter!r}. {_ANEW}")
     return records
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from swag_af.data.disk.files import read_json, read_jsonl
+from swag_af.data.disk.files import read_json, read_records
 from swag_af.data.disk.manifests import MANIFEST, read_manifest, sha256_file
 from swag_af.data.disk.records import parse_record
 from swag_af.data.disk.replacing import replacing
@@ -76,8 +76,7 @@ class NLIModel:
 
     def held_out(self) -> list[HeldOut]:
         """What it said of every pair that was held out."""
-        path = self.path / HELD_OUT
-        return [parse_record(line, HeldOut, f"{path}, line {number}") for number, line in read_jsonl(path)]
+        return list(read_records(self.path / HELD_OUT, HeldOut))
 
 
 def open_nli(path: Path | str, *, device: str = "auto") -> NLIModel:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +23,10 @@ from swag_af.auditing.codes.code import is_computed
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Association, Audit, FoldKind, Probe, over_seeds
 from swag_af.auditing.tiers import TIERS, Tiers, tiers_of
-from swag_af.data.disk.files import read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.disk.files import read_json, read_jsonl, read_records, write_json, write_jsonl
 from swag_af.data.disk.files import write_text as write_file
 from swag_af.data.disk.manifests import FORMAT, as_read, check_made_by, read_finished
-from swag_af.data.disk.records import Count, parse_record
+from swag_af.data.disk.records import Count
 from swag_af.data.disk.replacing import check_there, replacing
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.instances.instances import Instances, Kind
@@ -35,7 +35,6 @@ ABOUT, DIAGNOSTICS, WORDS, QUESTIONS = "audit.json", "diagnostics.jsonl", "words
 RECORDS = (ABOUT, DIAGNOSTICS, WORDS, QUESTIONS)
 """The files that every audit has."""
 _AGAIN = "Audit the data again."
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,16 +186,17 @@ def save_audit(audit: Audit | SavedAudit, folder: Path, beside: Mapping[str, str
 def open_audit(folder: Path) -> SavedAudit:
     """The audit that was saved in `folder`; FormatError names the file and the line of what is damaged."""
     about = _read_about(folder)
-    questions = tuple(_read(folder / QUESTIONS, Question))
+    questions = tuple(read_records(folder / QUESTIONS, Question, _AGAIN))
     if len(questions) != about.n:
         raise FormatError(f"{folder / QUESTIONS}: {len(questions):,} lines for {about.n:,} instances. {_AGAIN}")
-    return SavedAudit(about, read_diagnostics(folder), tuple(_read(folder / WORDS, Association)), questions)
+    words = tuple(read_records(folder / WORDS, Association, _AGAIN))
+    return SavedAudit(about, read_diagnostics(folder), words, questions)
 
 
 def read_diagnostics(folder: Path) -> tuple[Diagnostic, ...]:
     """The diagnostics alone, which are all that a gate asks for."""
     counts = _read_about(folder).counts
-    found = tuple(_read(folder / DIAGNOSTICS, Diagnostic))
+    found = tuple(read_records(folder / DIAGNOSTICS, Diagnostic, _AGAIN))
     if len(found) != sum(counts.values()):
         raise FormatError(f"{folder / DIAGNOSTICS}: {len(found):,} lines for {sum(counts.values()):,} checks. {_AGAIN}")
     return found
@@ -284,8 +284,3 @@ def _writable(text: str) -> str:
 def _read_about(folder: Path) -> About:
     check_there(folder, "no such folder. Check the path, or make it with `swag-af audit DATA`.")
     return read_finished(folder / ABOUT, "audit", About, _AGAIN)
-
-
-def _read(path: Path, kind: type[T]) -> Iterator[T]:
-    for number, record in read_jsonl(path):
-        yield parse_record(record, kind, f"{path}: line {number}", _AGAIN)

@@ -20,9 +20,9 @@ import numpy as np
 
 from swag_af.auditing.classes import ClassCount
 from swag_af.auditing.comparison import Comparison, read_comparison
-from swag_af.data.disk.files import read_jsonl, write_json, write_jsonl
+from swag_af.data.disk.files import read_records, write_json, write_jsonl
 from swag_af.data.disk.manifests import FORMAT, read_finished
-from swag_af.data.disk.records import Count, parse_record
+from swag_af.data.disk.records import Count
 from swag_af.data.display.brief import brief
 from swag_af.data.errors import FormatError
 from swag_af.data.instances.instances import Instances
@@ -137,10 +137,7 @@ class Pruned:
 def open_pruned(folder: Path) -> Pruned:
     """The finished folder of `prune`; FormatError names the file of what is damaged."""
     about = read_finished(folder / ABOUT, "prune", About, _AGAIN)
-    rows = tuple(
-        parse_record(record, PrunedRow, f"{folder / ROWS}: line {number}", _AGAIN)
-        for number, record in read_jsonl(folder / ROWS)
-    )
+    rows = tuple(read_records(folder / ROWS, PrunedRow, _AGAIN))
     if len(rows) != about.n:
         raise FormatError(f"{folder / ROWS}: {len(rows):,} lines for {about.n:,} instances. {_AGAIN}")
     return Pruned(folder, about, rows, read_comparison(folder / AFTER))

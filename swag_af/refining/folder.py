@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.disk.files import read_jsonl, write_json, write_jsonl
+from swag_af.data.disk.files import read_records, write_json, write_jsonl
 from swag_af.data.disk.manifests import FORMAT, read_finished
-from swag_af.data.disk.records import Count, parse_record
+from swag_af.data.disk.records import Count
 from swag_af.data.display.brief import brief
 from swag_af.data.instances.instances import Instances
 from swag_af.refining.audits import BeforeAfter
@@ -79,11 +79,7 @@ class Refined:
 def open_refined(folder: Path) -> Refined:
     """The finished folder of `refine`; FormatError names the file of what is damaged."""
     about = read_finished(folder / ABOUT, "refine", About, _AGAIN)
-    versions = tuple(
-        parse_record(record, Version, f"{folder / VERSIONS}: line {number}", _AGAIN)
-        for number, record in read_jsonl(folder / VERSIONS)
-    )
-    return Refined(folder, about, versions)
+    return Refined(folder, about, tuple(read_records(folder / VERSIONS, Version, _AGAIN)))
 
 
 def write_refined(folder: Path, about: About, outcome: Outcome, kept: Instances, identity: Mapping[str, Any]) -> None:

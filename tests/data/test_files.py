@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.data.disk import files, replacing
-from swag_af.data.errors import InputError
+from swag_af.data.errors import FormatError, InputError
 
 
 def names(folder: Path) -> list[str]:
@@ -304,6 +305,21 @@ def test_jsonl_reads_back_what_was_written_with_line_numbers(tmp_path: Path) -> 
     records = [{"a": "é\u2028\n\r"}, {"b": [1, None]}]
     assert files.write_jsonl(path, records) == 2
     assert list(files.read_jsonl(path)) == [(1, records[0]), (2, records[1])]
+
+
+def test_a_record_that_is_none_is_told_with_its_line_and_a_log_may_end_in_half_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"low": 0, "high": 1}\n\n{"low": 2}')
+    with pytest.raises(FormatError, match=r"a\.jsonl: line 3: .*high.* Mend it\."):
+        list(files.read_records(path, Range, "Mend it."))
+    path.write_text('{"low": 0, "high": 1}\n{"low": 2, "hi')
+    assert list(files.read_records(path, Range, is_log=True)) == [Range(0, 1)]
+
+
+@dataclass
+class Range:
+    low: int
+    high: int
 
 
 def test_numbers_of_numpy_and_paths_are_plain_json(tmp_path: Path) -> None:

@@ -13,9 +13,8 @@ from swag_af.cli.datasets.refining import summary_lines as refined_summary
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.runs.diagnosing import ABOUT as DIAGNOSED
 from swag_af.cli.runs.diagnosing import AGAIN, ROWS, diagnosed_lines, open_diagnosis
-from swag_af.data.disk.files import read_jsonl
+from swag_af.data.disk.files import read_records
 from swag_af.data.disk.manifests import BEGUN
-from swag_af.data.disk.records import parse_record
 from swag_af.data.disk.urls import command, flags
 from swag_af.data.numbers.percent import in_percent
 from swag_af.diagnosing.diagnosis import RowRecord
@@ -79,7 +78,7 @@ def show_pruned(path: Path, options: ShowOptions) -> list[str]:
 def show_diagnosis(path: Path, options: ShowOptions) -> list[str]:
     """Why the curve is not lower, every figure, and the contexts with the fewest harder candidates; of a matched run,
     which has none left, those in which gold was found most often."""
-    rows = [parse_record(row, RowRecord, path / ROWS, AGAIN) for _, row in read_jsonl(path / ROWS)]
+    rows = list(read_records(path / ROWS, RowRecord, AGAIN))
     diagnosis = open_diagnosis(path)
     if diagnosis.is_matched:
         rows.sort(key=lambda row: (-row.accuracy, row.row))
