@@ -22,7 +22,7 @@ from pathlib import Path
 from swag_af import ContextsOptions, contexts
 from swag_af.data.captions.context_set import read_contexts, read_dropped
 from swag_af.data.context import Context, DroppedPair
-from swag_af.data.text.near_duplicates import SHINGLE, near_duplicate_pairs
+from swag_af.data.text.near_duplicates import SHINGLE, shingle_sets, similar_sets
 from swag_af.data.text.wording import words
 
 THRESHOLDS = (0.8, 0.7, 0.6)
@@ -86,7 +86,7 @@ def _near(sentences: Folds, threshold: float) -> dict[Words, set[int]]:
     sets = list(alike.values())  # of those with the same shingles one is compared, for all
     own = [set().union(*(sentences[sentence] for sentence in same)) for same in sets]
     folds = [set(some) for some in own]
-    for i, j in near_duplicate_pairs([same[0] for same in sets], threshold=threshold):
+    for i, j in similar_sets(shingle_sets([same[0] for same in sets]), threshold)[0].tolist():
         folds[i] |= own[j]
         folds[j] |= own[i]
     return {sentence: some for same, some in zip(sets, folds, strict=True) for sentence in same}

@@ -16,7 +16,7 @@ from nltk.tokenize.destructive import NLTKWordTokenizer
 from swag_af.data.captions.drops import gap_seconds, is_enclosed
 from swag_af.data.captions.language import foreign_videos
 from swag_af.data.captions.readers import read_videos
-from swag_af.data.text.near_duplicates import near_duplicate_pairs
+from swag_af.data.text.near_duplicates import repeats
 from swag_af.data.tokens import detokenize, token_spans, tokenize
 from swag_af.data.video import Video
 
@@ -34,7 +34,7 @@ def main() -> None:
     nltk = NLTKWordTokenizer()
     theirs = [list(nltk.span_tokenize(text)) for text in texts]
     by_nltk = time.process_time()
-    pairs = near_duplicate_pairs([tokenize(text.lower()) for text in texts], threshold=options.threshold)
+    near = repeats([tokenize(text.lower()) for text in texts], threshold=options.threshold)
     compared = time.process_time()
     n_foreign = sum(foreign_videos(videos))
     told = time.process_time()
@@ -45,7 +45,7 @@ def main() -> None:
         "nltk_seconds": by_nltk - tokenised,
         "tokens_differ": sum(one != other for one, other in zip(ours, theirs, strict=True)),
         "near_duplicate_seconds": compared - by_nltk,
-        "near_duplicate_pairs": len(pairs),
+        "near_duplicates": len(near),
         "language_seconds": told - compared,
         "foreign_videos": n_foreign,
         "round_trips_differ": sum(tokenize(detokenize(words)) != words for words in tokens),

@@ -64,9 +64,11 @@ def on_slurm(
     size = max(1, -(-len(blocks) // (CHUNKS * workers)))
     chunks = [_Chunk(job, blocks[at : at + size]) for at in range(0, len(blocks), size)]
     executor = _executor(engine, workers, cores_of(job))
-    at_first = chunks[:workers] if engine.place else chunks  # only Slurm itself holds the others back
     with _submitting(engine):
-        tasks = [executor.submit(one) for one in at_first] if engine.place else executor.map_array(_called, chunks)
+        if engine.place:  # only Slurm itself holds the others back
+            tasks = [executor.submit(one) for one in chunks[:workers]]
+        else:
+            tasks = executor.map_array(_Chunk.__call__, chunks)
     try:
         yield _results(executor, tasks, chunks, engine)
     finally:
@@ -89,10 +91,6 @@ def _submitting(engine: EngineOptions) -> Iterator[None]:
             f"--engine {engine.engine}: Slurm does not take the job ({in_one_line(error, 200)}). Look at --slurm "
             f"{' '.join(engine.slurm) or 'NAME=VALUE'} and --workers."
         ) from None
-
-
-def _called(chunk: _Chunk) -> list[Any] | Exception:
-    return chunk()
 
 
 def check_slurm(engine: EngineOptions) -> None:

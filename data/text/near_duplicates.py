@@ -40,23 +40,6 @@ _SLACK = 1e-9
 """What products of a threshold and a size may be wrong by."""
 
 
-def near_duplicate_pairs(token_lists: Sequence[Sequence[str]], *, threshold: float) -> list[tuple[int, int]]:
-    """The pairs `i < j` with a similarity of at least `threshold` (over 0, at most 1), all of them, in order.
-
-    A text of fewer than three tokens is one shingle. Of texts with the same shingles the first one represents all: it
-    is a pair with each of the others, and they are in no other pair; otherwise a text that occurs a thousand times
-    would make half a million pairs.
-    """
-    sets = shingle_sets(token_lists)
-    _check(threshold)
-    first = same_sets(sets)
-    distinct = np.unique(first)
-    others = np.flatnonzero(first != np.arange(len(first)))
-    between = distinct[similar_sets(sets[distinct], threshold)[0]]
-    both = np.concatenate([np.stack([first[others], others], axis=1), between.reshape(-1, 2)])
-    return sorted(map(tuple, both.tolist()))
-
-
 def repeats(token_lists: Sequence[Sequence[str]], *, threshold: float) -> dict[int, int]:
     """The texts that are nearly the same as an earlier one, which is no repeat itself, each with that earlier one.
 

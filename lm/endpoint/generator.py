@@ -100,7 +100,7 @@ class EndpointGenerator:
     def forecast(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> list[str]:
         """What it would take, from a few contexts that are asked about: their answers are kept and count."""
         endpoint, asking = self._opened(), self._asking(n_negatives)
-        n_texts = -(-n_negatives // asking.endings_a_text(n_negatives))
+        n_texts = -(-n_negatives // asking.prompt.endings_a_text(n_negatives))
 
         def first(context: Context) -> Request:
             return next(iter(asking.requests(context, n_negatives, n_texts, seed=seed, draw=0)))
@@ -212,7 +212,7 @@ class _Work:
         """Texts that should have what is missing, if as many can be kept as before; an eighth at least."""
         missing = self.sieve.n - len(self.sieve.endings)
         share = max((len(self.sieve.endings) + 1) / (self.n_asked + 1), 1 / 8)
-        return -(-round(missing / share) // asking.endings_a_text(self.sieve.n))
+        return -(-round(missing / share) // asking.prompt.endings_a_text(self.sieve.n))
 
     def take(self, asking: Asking, max_draws: int) -> None:
         """Offer what came to the sieve, in the order in which it was asked for, not that in which it came."""
@@ -231,7 +231,7 @@ class _Work:
         reason = _fault(choice, asking, self.sieve.context)
         is_cut = choice.end == "length"
         endings = [] if reason else endings_in(choice.text, asking.prompt, is_cut=is_cut, keeps=self.sieve.keeps)
-        self.n_asked += max(len(endings), asking.endings_a_text(self.sieve.n))
+        self.n_asked += max(len(endings), asking.prompt.endings_a_text(self.sieve.n))
         reason = reason or ("" if endings else UNFINISHED if is_cut else NOTHING)
         if reason:
             self.sieve.leave_out(reason)

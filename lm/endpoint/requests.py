@@ -51,10 +51,6 @@ class Asking:
                 body["seed"] = int(_seeds(context, seed, number))
             yield self._shaped(Request(ADDRESSES[self.api], body, number))
 
-    def endings_a_text(self, n_endings: int) -> int:
-        """How many endings one text has, if it has what it is asked for."""
-        return self.prompt.endings_a_text(n_endings)
-
     def _about(self, context: Context, n: int) -> dict[str, Any]:
         body: dict[str, Any] = {**self.settings, self.abilities.limit: self.answer_tokens}
         if self.api == "chat":

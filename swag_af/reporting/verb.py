@@ -15,6 +15,7 @@ from swag_af.data.disk.replacing import check_apart, check_output
 from swag_af.data.errors import check_kind, takes_options
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.runs.run import Run, open_run
+from swag_af.filters.registry import label_of
 from swag_af.reporting.charts import percent
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.page import page
@@ -23,7 +24,7 @@ from swag_af.reporting.sections.endings import distributions, questions
 from swag_af.reporting.sections.guards import guards
 from swag_af.reporting.sections.iterations import audits, curve, work
 from swag_af.reporting.sections.provenance import provenance, timing
-from swag_af.reporting.sections.subject import Subject, label, subject_of
+from swag_af.reporting.sections.subject import Subject, subject_of
 from swag_af.reporting.sections.verification import Verification, how_to_include, verification, verification_of
 from swag_af.reporting.tables.text import skipped_lines
 
@@ -117,7 +118,7 @@ def _results(subject: Subject) -> list[str]:
         return ["No iteration is finished yet: every distractor is still one drawn at random."]
     lines = []
     for first, end in pairwise([*first_iterations(run), run.n_finished + 1]):
-        name = label(run.log[first - 1].filter)
+        name = label_of(run.log[first - 1].filter)
         own = np.array([run.accuracy(i) for i in range(first, end)])
         if len(own) == 1:
             lines.append(f"Iteration {first}, {name}: held-out accuracy {percent(own[0])}.")

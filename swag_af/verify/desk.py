@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, case, func, insert, or_, select, update
 
 from swag_af.data.errors import InputError
 from swag_af.data.secrets import secret_rng
@@ -22,7 +22,7 @@ from swag_af.verify.items import Rules, next_item, settle
 from swag_af.verify.linked import is_told, n_linked
 from swag_af.verify.qualification import QualificationQuestion, share_right
 from swag_af.verify.schema import N_RATED, annotators, events, items, settings, tasks, writing
-from swag_af.verify.store import Store
+from swag_af.verify.store import Store, put_setting
 
 SCREENED_BY = "screening"
 """The line of `settings` that says by which rule all annotators were screened last."""
@@ -257,16 +257,14 @@ class Desk:
             active = connection.execute(select(annotators).where(annotators.c.state == "active")).all()
             shut_out = [known.id for known in active if self._screen(connection, known)]
             self._settle(connection, sorted({row for who in shut_out for row in _answered_rows(connection, who)}))
-            connection.execute(delete(settings).where(settings.c.name == SCREENED_BY))
-            connection.execute(insert(settings).values(name=SCREENED_BY, value=rule))
+            put_setting(connection, SCREENED_BY, rule)
             return len(shut_out)
 
     def pause_all(self, paused: bool, who: str = "admin") -> None:
         """Give nobody a new item, or go on; items in hand may be finished, and answers count in either case."""
         with writing(self.store.engine) as connection:
             self._log(connection, who, "pause all" if paused else "resume all")
-            connection.execute(delete(settings).where(settings.c.name == PAUSED))
-            connection.execute(insert(settings).values(name=PAUSED, value=paused))
+            put_setting(connection, PAUSED, paused)
 
     def is_paused(self) -> bool:
         """Whether the whole study is paused."""

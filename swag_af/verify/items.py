@@ -24,7 +24,7 @@ from swag_af.judging.verdicts import Item, Judgement, Verdict, is_example, judge
 from swag_af.verify.linked import N_AT_ONCE, keep_links, rows_told_to
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.schema import annotators, checks, golds, items, settings, tasks, writing
-from swag_af.verify.store import Store, verdict_of
+from swag_af.verify.store import Store, put_setting, verdict_of
 
 DISAGREEMENT, BEGUN, REFILLED, UNTOUCHED = range(4)
 """Priorities of open items; the lowest is shown first."""
@@ -80,8 +80,7 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
             begun = (items.c.n_answers > 0) | (items.c.round > 0)
             for row in connection.scalars(select(items.c.row).where(begun).distinct()).all():
                 settle(connection, row, rules)
-            connection.execute(delete(settings).where(settings.c.name == "rules"))
-            connection.execute(insert(settings).values(name="rules", value=now))
+            put_setting(connection, "rules", now)
         if rules.pool is not None:
             keep_links(connection, rules.pool.contexts)
         return connection.scalar(select(func.count()).select_from(items).where(items.c.round == 0)) or 0

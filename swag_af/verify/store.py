@@ -191,6 +191,12 @@ def verdict_of(answer: Any) -> Verdict:
     return Verdict(item, answer.annotator, tuple(answer.ratings), answer.best, answer.second, answer.seconds)
 
 
+def put_setting(connection: Connection, name: str, value: Any) -> None:
+    """Make `value` the one of the setting `name`."""
+    connection.execute(delete(settings).where(settings.c.name == name))
+    connection.execute(insert(settings).values(name=name, value=value))
+
+
 def _settings(connection: Connection) -> dict[str, Any]:
     return {line.name: line.value for line in connection.execute(select(settings))}
 

@@ -67,7 +67,7 @@ def test_what_was_left_out_fails_in_both_formats() -> None:
 
 
 def test_without_a_gate_what_was_found_is_a_failed_test() -> None:
-    found = cases(junit(THREE, name="val"))
+    found = cases(junit(THREE))
     assert [name for name, case in found.items() if case.find("failure") is not None] == ["AF101 options, tfidf"]
     assert found["AF101 options, bow"].findtext("system-out") == "clear: options, bow give 40 %."
     text = found["AF101 options, tfidf"].findtext("failure") or ""
@@ -106,17 +106,16 @@ ANY = st.text(st.characters(codec=None), max_size=20) | st.sampled_from(
 )
 
 
-@given(said=ANY, subject=ANY, text=ANY, where=ANY, name=ANY)
-def test_any_text_is_read_back_from_junit(said: str, subject: str, text: str, where: str, name: str) -> None:
+@given(said=ANY, subject=ANY, text=ANY, where=ANY)
+def test_any_text_is_read_back_from_junit(said: str, subject: str, text: str, where: str) -> None:
     one = Diagnostic("AF101", subject, "found", 1.0, "count", said, examples=(Example("q", where, text, said),))
-    made = junit([one], name=name)
+    made = junit([one])
     ((title, case),) = cases(made).items()
     failure = case.find("failure")
     assert failure is not None
     assert failure.get("message") == legal(said)
     assert title == legal(f"AF101 {subject}")
     assert legal(text) in (failure.text or "")
-    assert ET.fromstring(made)[0].get("name") == legal(name)
     made.encode("utf-8")
 
 
@@ -343,8 +342,8 @@ def test_the_order_of_diagnostics_changes_no_byte_of_sarif() -> None:
 
 def test_both_files_are_written_as_they_are_made(tmp_path: Path) -> None:
     result = decided("AF101 not found")
-    write_junit(tmp_path / "j.xml", THREE, result, name="val")
+    write_junit(tmp_path / "j.xml", THREE, result)
     write_sarif(tmp_path / "s.sarif", THREE, result)
-    assert (tmp_path / "j.xml").read_text(encoding="utf-8") == junit(THREE, result, name="val")
+    assert (tmp_path / "j.xml").read_text(encoding="utf-8") == junit(THREE, result)
     assert json.loads((tmp_path / "s.sarif").read_text(encoding="utf-8")) == sarif(THREE, result)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["j.xml", "s.sarif"]

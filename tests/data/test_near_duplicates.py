@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from slow.near_duplicates import all_pairs, pairs_of_firsts, repeats_by_all_pairs, shingles
+from slow.near_duplicates import all_pairs, repeats_by_all_pairs, shingles
 
 from swag_af.data.errors import InputError
 from swag_af.data.text import near_duplicates
-from swag_af.data.text.near_duplicates import near_duplicate_pairs, peculiar, repeats, shingle_sets, similar_sets
+from swag_af.data.text.near_duplicates import peculiar, repeats, shingle_sets, similar_sets
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -22,8 +22,8 @@ TEXTS = st.lists(st.lists(st.sampled_from("abc"), max_size=9), max_size=12)
 @given(TEXTS, st.floats(0.05, 1.0))
 @settings(max_examples=120)
 def test_pairs_are_those_of_every_text_compared_with_every_other(texts: list[list[str]], threshold: float) -> None:
-    found = near_duplicate_pairs(texts, threshold=threshold)
-    assert found == sorted(pairs_of_firsts(texts, threshold))
+    found, _ = similar_sets(shingle_sets(texts), threshold)
+    assert found.tolist() == [list(pair) for pair in sorted(all_pairs(texts, threshold))]
 
 
 @given(TEXTS, st.sampled_from([0.25, 0.5, 2 / 3, 0.75, 0.8, 1.0]), st.randoms(use_true_random=False))
@@ -38,9 +38,8 @@ def test_the_order_of_texts_does_not_matter(texts: list[list[str]], threshold: f
     assert met == dict(zip(map(tuple, straight.tolist()), expected, strict=True))
 
 
-def test_a_text_met_often_makes_no_more_pairs_than_it_is_met() -> None:
+def test_a_text_met_often_repeats_the_first_of_it() -> None:
     texts = [["a", "man", "runs"], ["a", "man", "sits"]] * 1000
-    assert len(near_duplicate_pairs(texts, threshold=0.7)) == len(texts) - 2
     assert repeats(texts, threshold=0.7) == {i: i % 2 for i in range(2, len(texts))}
 
 
@@ -89,9 +88,9 @@ def edited(rng: np.random.Generator, n: int) -> list[list[str]]:
 def test_all_pairs_of_many_longer_texts_are_found(threshold: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(near_duplicates, "_CHUNK", 50)
     texts = edited(np.random.default_rng(5), 700)
-    expected = pairs_of_firsts(texts, threshold)
+    expected = all_pairs(texts, threshold)
     assert len(expected) >= 20
-    assert set(near_duplicate_pairs(texts, threshold=threshold)) == expected
+    assert set(map(tuple, similar_sets(shingle_sets(texts), threshold)[0].tolist())) == expected
 
 
 def templated(n: int) -> list[list[str]]:
@@ -117,4 +116,6 @@ def test_where_most_texts_are_alike_rarer_phrases_are_common(monkeypatch: pytest
 @pytest.mark.parametrize("threshold", [0.0, -1.0, 1.5, float("nan")])
 def test_a_threshold_that_is_no_similarity_is_refused(threshold: float) -> None:
     with pytest.raises(InputError, match="near duplicates"):
-        near_duplicate_pairs([["a"]], threshold=threshold)
+        repeats([["a"]], threshold=threshold)
+    with pytest.raises(InputError, match="near duplicates"):
+        similar_sets(shingle_sets([["a"]]), threshold)

@@ -15,13 +15,6 @@ def all_pairs(texts: Sequence[Sequence[str]], threshold: float) -> set[tuple[int
     return {(i, j) for i, j, n in shared if n and n / len(sets[i] | sets[j]) >= threshold}
 
 
-def pairs_of_firsts(texts: Sequence[Sequence[str]], threshold: float) -> set[tuple[int, int]]:
-    """The slow twin where the first of several texts of the same shingles stands for them."""
-    first = {later: earlier for earlier, later in sorted(all_pairs(texts, 1.0), reverse=True)}
-    between = {(i, j) for i, j in all_pairs(texts, threshold) if i not in first and j not in first}
-    return between | {(earlier, later) for later, earlier in first.items()}
-
-
 def repeats_by_all_pairs(texts: Sequence[Sequence[str]], threshold: float) -> set[int]:
     """The slow twin: every text against every earlier one that is kept."""
     pairs, gone = all_pairs(texts, threshold), set[int]()

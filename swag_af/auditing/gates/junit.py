@@ -18,21 +18,19 @@ from swag_af.data.disk.urls import command
 from swag_af.data.display.terminal import visible
 
 
-def write_junit(
-    path: Path, diagnostics: Sequence[Diagnostic], result: GateResult | None = None, *, name: str = "data"
-) -> None:
+def write_junit(path: Path, diagnostics: Sequence[Diagnostic], result: GateResult | None = None) -> None:
     """Write `junit` to a file."""
-    write_text(path, junit(diagnostics, result, name=name))
+    write_text(path, junit(diagnostics, result))
 
 
-def junit(diagnostics: Sequence[Diagnostic], result: GateResult | None = None, *, name: str = "data") -> str:
-    """The XML of the decisions of `result`, or of `diagnostics` where there is no gate; `name` is that of the data."""
+def junit(diagnostics: Sequence[Diagnostic], result: GateResult | None = None) -> str:
+    """The XML of the decisions of `result`, or of `diagnostics` where there is no gate."""
     cases = [_decision_case(one) for one in result.decisions] if result else [_case(one) for one in diagnostics]
     counts = {"tests": str(len(cases))}
     counts |= {"failures": str(sum(case.find("failure") is not None for case in cases)), "errors": "0"}
     counts |= {"skipped": str(sum(case.find("skipped") is not None for case in cases))}
     root = ET.Element("testsuites", {"name": "swag-af audit", **counts})
-    suite = ET.SubElement(root, "testsuite", {"name": legal(name), **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": "data", **counts})
     suite.extend(cases)
     _indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'

@@ -5,7 +5,6 @@ algorithm that VCR used), so it is exact: no other round is worth more. Rounds o
 they are not the best set of rounds together. A slow twin stands in `tests/slow/matching.py`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +19,6 @@ class Matched:
 
     assigned: np.ndarray
     """(n, rounds) the rows whose responses each query got, in the order of the rounds."""
-    worth: np.ndarray
-    """(rounds,) what each round is worth: the sum over queries, as `Worth.matrix` has it."""
     loss: np.ndarray
     """(rounds,) how much more the best matching is worth at most; 0 where it is the best."""
 
@@ -42,8 +39,6 @@ GRAIN = 2.0**-24
 """What worths are rounded to where the best alone are kept: sums of whole numbers are exact, and with others scipy's
 matching of sparse tables may go on for ever, each step gaining what rounding takes away."""
 
-Advance = Callable[[int], None]
-
 
 def match_rounds(worth: Worth, n_rounds: int, *, top: int | None = None, first: np.ndarray | None = None) -> Matched:
     """`n_rounds` rounds of a bucket, after those of `first` (n, t) if some are there already.
@@ -54,15 +49,14 @@ def match_rounds(worth: Worth, n_rounds: int, *, top: int | None = None, first: 
     way.
     """
     assigned = np.zeros((len(worth), 0), np.int64) if first is None else first
-    values, losses = [], []
+    losses = []
     for number in range(assigned.shape[1], n_rounds):
         matrix = worth.matrix(assigned)
         few = None if worth.yields else top
         chosen, loss = _best(matrix, number + 1) if few is None else _best_of_top(matrix, few, number + 1)
-        values.append(float(matrix[np.arange(len(matrix)), chosen].sum()))
         losses.append(loss)
         assigned = np.concatenate([assigned, chosen[:, None]], axis=1)
-    return Matched(assigned, np.array(values), np.array(losses))
+    return Matched(assigned, np.array(losses))
 
 
 def _best(matrix: np.ndarray, number: int) -> tuple[np.ndarray, float]:

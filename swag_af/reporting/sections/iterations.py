@@ -19,6 +19,7 @@ from swag_af.data.disk.urls import command
 from swag_af.data.errors import several
 from swag_af.data.runs.findings import Finding
 from swag_af.data.runs.run import Iteration, Run
+from swag_af.filters.registry import label_of
 from swag_af.reporting.charts import (
     POINTS,
     Frame,
@@ -48,7 +49,7 @@ from swag_af.reporting.plot import (
     turns,
     within_phases,
 )
-from swag_af.reporting.sections.subject import AFTER, BEFORE, Subject, label
+from swag_af.reporting.sections.subject import AFTER, BEFORE, Subject
 
 
 def curve(subject: Subject) -> str:
@@ -76,9 +77,9 @@ def _accuracy_chart(subject: Subject) -> str:
     shapes += [hover(frame, r.iteration, _spoken(r)) for r in run.log]
     for finding, i, x in audit_places(run, audits):
         shapes.append(_audit_point(frame, finding, x, subject.colour(finding.filter), POINTS[i % len(POINTS)]))
-    legend = [Series(label(name), subject.colour(name)) for name in heads]
+    legend = [Series(label_of(name), subject.colour(name)) for name in heads]
     for i, name in enumerate(audits):
-        legend.append(Series(f"{label(name)}, audit", subject.colour(name), POINTS[i % len(POINTS)]))
+        legend.append(Series(f"{label_of(name)}, audit", subject.colour(name), POINTS[i % len(POINTS)]))
     return figure("Held-out accuracy by iteration", _spoken_curve(subject), frame, shapes, legend, size="wide")
 
 
@@ -100,23 +101,25 @@ def _iteration_frame(run: Run, top: float, y_name: str, *, aside: float | None =
 
 
 def _audit_point(frame: Frame, finding: Finding, x: float, colour: int, mark: Point) -> str:
-    title = f"{label(finding.filter)}, audit after iteration {finding.iteration}: {with_interval(finding, words=True)}"
+    title = (
+        f"{label_of(finding.filter)}, audit after iteration {finding.iteration}: {with_interval(finding, words=True)}"
+    )
     return whisker(frame, x, finding.low, finding.high, colour) + dot(
         frame, x, finding.accuracy, colour, mark, title=title
     )
 
 
 def _spoken(record: Iteration) -> str:
-    accuracies = ", ".join(f"{label(head)} {percent(value)}" for head, value in record.accuracy.items())
+    accuracies = ", ".join(f"{label_of(head)} {percent(value)}" for head, value in record.accuracy.items())
     return f"iteration {record.iteration}: {accuracies}"
 
 
 def _spoken_curve(subject: Subject) -> str:
     run = subject.run
-    parts = [f"{one.called(label)} from {' to '.join(map(percent, ends(one.values)))}" for one in turns(run)]
+    parts = [f"{one.called(label_of)} from {' to '.join(map(percent, ends(one.values)))}" for one in turns(run)]
     for name, findings in subject.audits.items():
         parts += [
-            f"audit by {label(name)} after iteration {f.iteration} {with_interval(f, words=True)}" for f in findings
+            f"audit by {label_of(name)} after iteration {f.iteration} {with_interval(f, words=True)}" for f in findings
         ]
     return (
         f"Accuracy over {several(run.n_finished, 'iteration')}, chance {percent(run.chance)}: " + "; ".join(parts) + "."
@@ -125,7 +128,7 @@ def _spoken_curve(subject: Subject) -> str:
 
 def _mean_rows(run: Run) -> list[tuple[str, ...]]:
     """Each head's name in each filter's turns, their number, and mean accuracy at their beginning and end (`ends`)."""
-    return [(one.called(label), f"{len(one.values)}", *map(percent, ends(one.values))) for one in turns(run)]
+    return [(one.called(label_of), f"{len(one.values)}", *map(percent, ends(one.values))) for one in turns(run)]
 
 
 def _iteration_rows(run: Run) -> list[tuple[str, ...]]:
@@ -133,7 +136,7 @@ def _iteration_rows(run: Run) -> list[tuple[str, ...]]:
     if not run.log:
         return []
     heads = list(curves(run))
-    rows: list[tuple[str, ...]] = [("iteration", *map(label, heads), "held out", "easy", "replaced", "scored")]
+    rows: list[tuple[str, ...]] = [("iteration", *map(label_of, heads), "held out", "easy", "replaced", "scored")]
     for r in run.log:
         accuracies = (percent(r.accuracy[head]) if head in r.accuracy else "" for head in heads)
         scored = percent(r.n_scored / max(1, r.n_unassigned), 2)
@@ -153,7 +156,7 @@ def audits(subject: Subject) -> str:
         below=below_lines(run, findings, words=True),
         told=[*repeated_lines(run), *unseen_lines(run, words=True), *said_lines(findings)],
         not_asked=not_asked(findings),
-        left_out=[(label(name), reason) for name, reason in subject.left_out],
+        left_out=[(label_of(name), reason) for name, reason in subject.left_out],
         charts=[_rank_chart(name, found, _whens(run, found)) for name, found in subject.audits.items()],
     )
 
@@ -184,7 +187,7 @@ def _rank_chart(name: str, findings: list[Finding], whens: list[str]) -> str:
         legend.append(Series(when, colour, "bar"))
         spoken.append(f"{when} gold comes first in {percent(values[0])} and last in {percent(values[-1])} of contexts")
     shapes.append(level(frame, 1 / n_ranks))
-    return figure(label(name), f"Gold's rank by {label(name)}: {'; '.join(spoken)}.", frame, shapes, legend)
+    return figure(label_of(name), f"Gold's rank by {label_of(name)}: {'; '.join(spoken)}.", frame, shapes, legend)
 
 
 def work(run: Run) -> str:

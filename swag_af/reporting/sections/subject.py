@@ -9,7 +9,6 @@ from typing import Any
 from swag_af.data.disk.manifests import MANIFEST, read_manifest
 from swag_af.data.runs.findings import Finding, read_audits
 from swag_af.data.runs.run import Run
-from swag_af.filters.registry import label_of
 from swag_af.reporting.plot import audit_points, colours, curves
 
 GOLD, BEFORE, AFTER, FIRST_FILTER = 0, 1, 2, 3
@@ -51,8 +50,3 @@ def subject_of(run: Run) -> Subject:
     audits = audit_points(run, kept)
     findings = tuple(f for f in kept.findings if f.iteration is not None and f.iteration <= run.n_finished)
     return Subject(run, manifest, findings, audits, kept.left_out, tuple(dict.fromkeys([*curves(run), *audits])))
-
-
-def label(name: str) -> str:
-    """The name of a filter on the page."""
-    return label_of(name)

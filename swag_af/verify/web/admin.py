@@ -24,7 +24,7 @@ from swag_af.verify.consent import all_consents
 from swag_af.verify.overview import overview
 from swag_af.verify.web.measured import MeasuredStore
 from swag_af.verify.web.security import ADMIN, ID_PATTERN, LIFETIME_SECONDS, RateLimit, Session, Signer, same
-from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
+from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, session_in, set_cookie
 
 OUTSIDE, INSIDE = "outside", "admin"
 """Who a session of these pages is: a browser at the login page, or the admin."""
@@ -111,8 +111,7 @@ AccessDep = Annotated[AdminAccess, Depends(access_of)]
 
 def session_of(request: Request, access: AccessDep, site: SiteDep) -> Session | None:
     """The session of the cookie: the admin's, or one of the login page; None if there is none, or it has ended."""
-    session = access.signer.unseal(request.cookies.get(ADMIN), ADMIN)
-    return None if session is None or site.desk.store.has_ended(session.number) else session
+    return session_in(request, site, ADMIN, access.signer)
 
 
 SessionDep = Annotated[Session | None, Depends(session_of)]

@@ -25,7 +25,7 @@ from swag_af.verify.presentation import Shown, shown_item, shown_question
 from swag_af.verify.schema import checks, items
 from swag_af.verify.web.media import Beside
 from swag_af.verify.web.security import ANNOTATOR, ID_PATTERN, LIFETIME_SECONDS, Session
-from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
+from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, session_in, set_cookie
 
 ID_PARAMETERS = ("annotator", "PROLIFIC_PID", "workerId")
 """Query parameters that may carry the annotator's id: our own, Prolific's, Mechanical Turk's."""
@@ -73,16 +73,10 @@ class Visit:
 
 async def visit_of(request: Request, site: SiteDep) -> Visit:
     """The visit that the cookie of this request proves; 401 if it has none, or an expired one."""
-    session = _session_of(request, site)
+    session = session_in(request, site, ANNOTATOR, site.signer)
     if session is None:
         raise HTTPException(401, "Please come in by the link that you were given.")
     return Visit(site, session)
-
-
-def _session_of(request: Request, site: Site) -> Session | None:
-    """The session of the cookie; None if there is none, it has expired, or it was signed out."""
-    session = site.signer.unseal(request.cookies.get(ANNOTATOR), ANNOTATOR)
-    return None if session is None or site.desk.store.has_ended(session.number) else session
 
 
 async def posting_visit_of(fields: FieldsDep, visit: Annotated[Visit, Depends(visit_of)]) -> Visit:
@@ -116,7 +110,7 @@ def come_in(request: Request, site: SiteDep, annotator: str, key: str = "") -> R
         raise HTTPException(400, "This link carries no id that can be used. Copy it again, all of it.")
     if site.invited_only and not site.signer.accepts_invitation(annotator, key):
         raise HTTPException(403, "This link is not an invitation to this study. Copy it again, all of it.")
-    known = _session_of(request, site)
+    known = session_in(request, site, ANNOTATOR, site.signer)
     session = known if known is not None and known.who == annotator else Session.new(annotator)
     kept = {name: _platform_id(request, of) for name, of in PLATFORM_PARAMETERS.items()}
     query = urlencode({name: value for name, value in kept.items() if value})

@@ -166,6 +166,12 @@ def set_cookie(response: Response, request: Request, name: str, signer: Signer, 
     response.set_cookie(name, value, max_age=LIFETIME_SECONDS[name], httponly=True, samesite="lax", secure=secure)
 
 
+def session_in(request: Request, site: Site, name: str, signer: Signer) -> Session | None:
+    """The session that the cookie `name` proves; None if there is none, it has expired, or it has ended."""
+    session = signer.unseal(request.cookies.get(name), name)
+    return None if session is None or site.desk.store.has_ended(session.number) else session
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     return Environment(
