@@ -75,9 +75,6 @@ DEAD = 1 << 23
 VARYING = {"timing.json", "timing.jsonl", "keys.json"}
 """Files of seconds and of secrets, which must be there and may differ."""
 
-PASSED_OVER = "tensorboard"
-"""Written by a thread of another package, for people to look at."""
-
 
 class Killed(BaseException):
     """What stands for SIGKILL."""
@@ -108,7 +105,7 @@ class Watch:
         else:
             return None
         named = [os.fsdecode(path) for path in paths if isinstance(path, str | bytes | os.PathLike)]
-        ours = [name for name in named if name.startswith(self.root) and PASSED_OVER not in name]
+        ours = [name for name in named if name.startswith(self.root)]
         return f"{event} {' -> '.join(name.removeprefix(self.root) for name in ours)}" if ours else None
 
 
@@ -172,7 +169,7 @@ def content_of(root: Path) -> dict[str, bytes]:
     found = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if PASSED_OVER in name or "__pycache__" in name:
+        if "__pycache__" in name:
             continue
         content = b"" if path.is_dir() or path.name in VARYING else path.read_bytes()
         if path.name == "report.html":

@@ -4,7 +4,7 @@
     lms/vocabulary.tsv         shared by all folds
     lms/folds.json             what each fold's model has not read (`swag_af.data.folds`)
     lms/pretrained/            what all folds start from, when there were books; like a fold
-    lms/fold-0/weights.safetensors, manifest.json (perplexities), tensorboard/
+    lms/fold-0/weights.safetensors, manifest.json (perplexities), epochs.jsonl
 
 While a fold trains, `fold-0/checkpoints/` holds its last finished epoch; it is gone when the fold is done.
 """
@@ -37,6 +37,8 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
 
+CURVE = "epochs.jsonl"
+"""The training curve of a finished model, a line an epoch."""
 BEGUN = ("vocabulary.tsv", FOLDS)
 """What stands in the folder of models before its manifest, and so may be there of a run that was killed."""
 

@@ -21,7 +21,6 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback, ModelCheckpoint
-from pytorch_lightning.loggers import TensorBoardLogger
 from pytorch_lightning.plugins.environments import LightningEnvironment
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 from torch import Tensor
@@ -57,7 +56,7 @@ def fit(
         precision=module.options.precision,
         # one process, also where Slurm or torchrun has started this one
         plugins=[LightningEnvironment(), _WholeFiles()],
-        logger=TensorBoardLogger(folder, name="", version="tensorboard"),
+        logger=False,
         callbacks=[keeper, _EpochLines(label, listener)],
         reload_dataloaders_every_n_epochs=1,
         num_sanity_val_steps=0,
@@ -93,12 +92,16 @@ class Training(pl.LightningModule):
         self.fold = fold
         self.trained_on: list[dict[str, Any]] = []
         """Device and threads, and the epoch from which on (1, 2, ...): another entry where a resumed run had others."""
+        self.curve: list[dict[str, Any]] = []
+        """Of every finished epoch its number (1, 2, ...) and mean nats a token, read and held out; None where those are
+        no finite number."""
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["trained_on"] = self.trained_on
+        checkpoint |= {"trained_on": self.trained_on, "curve": self.curve}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         self.trained_on = list(checkpoint.get("trained_on", ()))  # older ones do not say
+        self.curve = list(checkpoint.get("curve", ()))
 
     def on_train_start(self) -> None:
         here = {"device": self.device.type, "threads": torch.get_num_threads()}
@@ -112,18 +115,29 @@ class Training(pl.LightningModule):
     def val_dataloader(self) -> DataLoader:
         return _loader(self.corpus.held_out, batches(self.corpus.held_out, self.options.batch_size, rng=None))
 
+    def on_train_epoch_start(self) -> None:
+        self.nats, self.n_tokens = 0.0, 0
+
     def training_step(self, batch: Batch, batch_index: int) -> Tensor:
         torch.manual_seed(torch_seed(self.seed, self.fold, 1 + self.current_epoch, batch_index))
         loss, _ = self.model.losses(batch)
-        self.log("train_nll", loss.detach() / len(DIRECTIONS))
+        n_tokens = _n_tokens(batch)
+        self.nats += n_tokens * float(loss.detach()) / len(DIRECTIONS)
+        self.n_tokens += n_tokens
         return loss
 
     def validation_step(self, batch: Batch, _: int) -> None:
-        n_tokens = int((batch["forward"][1] != 0).sum())
+        n_tokens = _n_tokens(batch)
         loss, each = self.model.losses(batch)
         for name, nats in each.items():
             self.log(f"held_out_nll_{name}", nats, batch_size=n_tokens)
         self.log("held_out_nll", loss / len(DIRECTIONS), batch_size=n_tokens)
+
+    def on_validation_epoch_end(self) -> None:
+        nats = {"train_nll": self.nats / self.n_tokens}  # before checkpoints are saved, which keep it
+        nats |= {name: float(self.trainer.callback_metrics[name]) for name in map("held_out_nll_{}".format, DIRECTIONS)}
+        finite = {name: value if math.isfinite(value) else None for name, value in nats.items()}
+        self.curve.append({"epoch": self.current_epoch + 1, **finite})
 
     def configure_optimizers(self) -> Any:
         options = self.options
@@ -167,6 +181,11 @@ def _batch(sequences: Sequences, index: np.ndarray) -> Batch:
     return {name: (torch.from_numpy(inputs), torch.from_numpy(targets)) for name, (inputs, targets) in made.items()}
 
 
+def _n_tokens(batch: Batch) -> int:
+    """The tokens that each direction predicts."""
+    return int((batch[DIRECTIONS[0]][1] != 0).sum())
+
+
 def torch_seed(*parts: int) -> int:
     """A seed of torch's for what `parts` name: seed, fold, epoch, batch."""
     return int(np.random.SeedSequence(parts).generate_state(1, np.uint32)[0])
@@ -203,7 +222,7 @@ class _EpochLines(Callback):
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, _: int
     ) -> None:
-        n = int((batch[DIRECTIONS[0]][1] != 0).sum())
+        n = _n_tokens(batch)
         self.n_tokens += n
         self.seconds = time.perf_counter() - self.started
         self.listener.tell(n, self.note)

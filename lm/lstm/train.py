@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from swag_af.data.captions.context_set import read_contexts, read_dropped
+from swag_af.data.disk.files import write_jsonl
 from swag_af.data.disk.manifests import MANIFEST, check_ours, read_manifest
 from swag_af.data.disk.replacing import remove, remove_leftovers
 from swag_af.data.errors import InputError, takes_options
@@ -28,6 +29,7 @@ from swag_af.lm.lstm.books import Books, book_hashes, books_corpus, find_books, 
 from swag_af.lm.lstm.checkpoints import (
     BEGUN,
     CHECKPOINTS,
+    CURVE,
     epochs_done,
     fold_path,
     is_finished,
@@ -318,6 +320,7 @@ def _train(task: _Task, n_types: int, asked: TrainLMOptions, listener: Listener)
     report = {"best_epoch": int(best["epoch"]) + 1} | _perplexities(model, task, options.batch_size, device)
     _check_learned(task, report["held_out_perplexity"])
     report |= {"n_types": n_types, "trained_on": module.trained_on}
+    write_jsonl(task.folder / CURVE, module.curve)
     if task.start is not None:
         report["pretrained_sha256"] = read_manifest(task.start, "lm-pretrained")["weights_sha256"]
     if task.fold == PRETRAINING:

@@ -150,8 +150,11 @@ def test_training_killed_after_an_epoch_resumes_to_the_same_weights(contexts_pat
     killed_after(1, TrainLMOptions(contexts_path, killed, folds=(0,), lm=TINY), monkeypatch)
     assert (killed / "fold-0" / "checkpoints" / "last.ckpt").exists()
     train_lm(TrainLMOptions(contexts_path, killed, folds=(0,), lm=TINY))
-    name = "fold-0/weights.safetensors"
-    assert (killed / name).read_bytes() == (lms / name).read_bytes()
+    for name in ("fold-0/weights.safetensors", "fold-0/epochs.jsonl"):
+        assert (killed / name).read_bytes() == (lms / name).read_bytes()
+    curve = [line for _, line in read_jsonl(lms / "fold-0" / "epochs.jsonl")]
+    assert [line["epoch"] for line in curve] == list(range(1, TINY.epochs + 1))
+    assert curve[-1]["train_nll"] < curve[0]["train_nll"]
     assert not (killed / "fold-0" / "checkpoints").exists()
 
 
