@@ -245,10 +245,8 @@ _NUMBERS: tuple[_Form, ...] = ("number", "number and text")
 def _form_of(value: Any, texts: Sequence[str | None], names: Sequence[str]) -> _Form:
     said = str(value).strip()
     is_text = not isinstance(value, bool) and said in _stripped(texts)
-    if is_unlabelled(value) or said in names:
-        return (
-            "called a text" if is_text and isinstance(value, str) else "called"
-        )  # an option may be called "-1" or "-"
+    if is_unlabelled(value) or said in names:  # an option may be called "-1" or "-"
+        return "called a text" if is_text and isinstance(value, str) else "called"
     if number_of(value, texts) is not None:
         return "number and text" if is_text else "number"
     if isinstance(value, str) and _LETTER.fullmatch(said):
