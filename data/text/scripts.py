@@ -15,6 +15,7 @@ _FULL_STOPS = {
     "\u1200-\u137f": "።",  # Ethiopic
     "\u1000-\u109f": "။",  # Burmese
     "\u1780-\u17ff": "។",  # Khmer
+    "\u0f00-\u0fff": "།",  # Tibetan
     "\u0e00-\u0eff": "",  # Thai and Lao, whose sentences end in a blank, if in anything
 }
 """What ends a sentence whose last letter is in one of these ranges."""
@@ -28,6 +29,8 @@ FULL_STOPS = "." + _OTHER_STOPS
 """Those that neither ask nor exclaim."""
 QUESTION_MARKS = frozenset("?؟፧？﹖⁇⁈")
 """Those that end a question."""
+COMMAS = frozenset(",՝،፣᠂᠈、꓾︐︑﹐﹑，､")
+"""Commas of any script."""
 OTHER_END = rf"(?:(?<=[{_OTHER_ENDS.replace('．', '')}])|(?<=．)(?!\d))"
 """A pattern of the place behind a mark of another script than Latin; no blank need follow. `．` is the point of numbers
 as well."""
@@ -45,13 +48,33 @@ OF_A_WORD = (
 """What stands within words, for a class of a pattern: letters, digits, `_`, and marks on letters (Unicode's categories
 Mn and Mc), such as the vowels of Hindi and the tones of Thai, which `\\w` leaves out."""
 
-_APART = re.compile(f"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff{_OTHER_ENDS}،؛]")
-"""Thai, Lao, kana, Han, and marks that `tokenize` takes for letters."""
-_BETWEEN = re.compile(
-    "(?<=[\u0e00-\u0eff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60]) "
-    "(?=[\u0e00-\u0eff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff60])"
-    f"| (?=[{_OTHER_ENDS}،؛])"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf"
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
+"""Thai, Lao, Burmese, Khmer and their like; kana and Han."""
+_BLOCKS = (
+    range(0xE00, 0xF00),
+    range(0x1000, 0x10A0),
+    range(0x1780, 0x1AB0),
+    range(0x3099, 0x309B),
+    range(0xA9E0, 0xAAE0),
+)
+_ON_LETTERS = "\u0300-\u036f\ufe00-\ufe0f\u0e33\u0eb3\uff9e\uff9f" + "".join(
+    chr(code) for block in _BLOCKS for code in block if unicodedata.category(chr(code)) in ("Mn", "Mc")
+)
+"""Vowels, tones and other marks that stand on a letter; the vowel AM of Thai and Lao."""
+_CLUSTER = rf"(?!\d)[{_UNSPACED}](?:[{_ON_LETTERS}]|(?<=[\u1039\u17d2\u1a60])[{_UNSPACED}])*"
+"""A letter with the marks on it, and with consonants that are stacked below it."""
+_SYLLABLE = r"[\u0f00\u0f18\u0f19\u0f35\u0f37\u0f39\u0f40-\u0fbc]+[\u0f0b\u0f0c]?"
+"""A syllable of Tibetan, with the point that ends it."""
+_LETTERLIKE = f"{_OTHER_ENDS}،؛"
+"""Marks that `tokenize` takes for letters."""
+_APART = re.compile(f"{_SYLLABLE}|{_CLUSTER}|[{_LETTERLIKE}]")
+_JOINS = rf"[\u0f00-\u0fff\u3000-\u303f\uff00-\uff60{_UNSPACED}]"
+_BETWEEN = re.compile(f"(?<={_JOINS}) (?={_JOINS})| (?=[{_LETTERLIKE}])")
+
+_LOOSE_DOTS = re.compile("(?<=i)\u0307+")
 
 
 def is_latin(text: str) -> bool:
@@ -61,14 +84,25 @@ def is_latin(text: str) -> bool:
 
 
 def characters_apart(text: str) -> str:
-    """`text` with blanks around each character of a script without blanks (Thai, Lao, kana, Han), and around marks of
-    other scripts that end sentences."""
+    """`text` with blanks around each letter, with the marks on it, of a script without blanks (Thai, Lao, Khmer,
+    Burmese, kana, Han), around each syllable of Tibetan, and around marks of other scripts that end sentences."""
     return text if text.isascii() else _APART.sub(r" \g<0> ", text)
 
 
 def characters_joined(text: str) -> str:
     """`text` without the blanks of `characters_apart`; between words of different scripts one stays."""
     return text if text.isascii() else _BETWEEN.sub("", text)
+
+
+def lower(text: str) -> str:
+    """`text` in lower case as it is compared: letters and their accents in one (NFC), and `İ` an i without a second
+    dot. As in English, `I` is an i: which texts are Turkish is not asked."""
+    return text.lower() if text.isascii() else undotted(unicodedata.normalize("NFC", text.lower()))
+
+
+def undotted(text: str) -> str:
+    """A `text` in lower case without the dot that `İ` leaves behind its i."""
+    return _LOOSE_DOTS.sub("", text)
 
 
 def tokenize_any(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from hashlib import blake2b
 
-from swag_af.data.text.scripts import FULL_STOPS, OF_A_WORD, OTHER_END, characters_apart
+from swag_af.data.text.scripts import FULL_STOPS, OF_A_WORD, OTHER_END, characters_apart, undotted
 from swag_af.data.text.surface import is_unseen
 
 _QUOTES = str.maketrans(
@@ -64,7 +64,7 @@ def comparable(text: str) -> str:
     "down." are the same, and "1 1/2" is not "11/2".
     """
     if not text.isascii():
-        text = _seen(compatible(compatible(text).casefold()).translate(_QUOTES))
+        text = _seen(fold(text, compatible).translate(_QUOTES))
     key = _without_blanks(text.casefold().replace("`", "'").replace("''", '"'))
     return key.rstrip(FULL_STOPS) or key
 
@@ -161,8 +161,8 @@ def _folded(text: str, form: Callable[[str], str] = _nfkc) -> str:
 
 
 def fold(text: str, form: Callable[[str], str] = _nfkc) -> str:
-    """`text` in lower case and a normal `form`."""
-    return form(form(text).casefold())
+    """`text` in lower case and a normal `form`, the Turkish `İ` an i without a second dot."""
+    return undotted(form(form(text).casefold()))
 
 
 def marked_words(text: str) -> list[str]:

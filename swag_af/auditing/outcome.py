@@ -12,6 +12,8 @@ from swag_af.data.errors import UnknownNameError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.numbers.interval import CROSS_VALIDATED
+from swag_af.data.text.scripts import characters_joined
+from swag_af.data.text.surface import is_unseen
 
 FoldKind = Literal["group", "random", "split"]
 """How what a model was fitted on and what it was scored on were parted: folds of whole groups, folds of single
@@ -100,6 +102,12 @@ class Association:
     """The p-value after Benjamini and Hochberg, over all n-grams tested."""
     pmi: float
     """Pointwise mutual information with the label, in bits, smoothed."""
+
+    @property
+    def shown(self) -> str:
+        """The n-gram as people read it and search for it: characters of scripts without blanks side by side, what is
+        invisible by its number (`U+200B`)."""
+        return "".join(f"U+{ord(c):04X}" if is_unseen(c) else c for c in characters_joined(self.ngram))
 
 
 @brief

@@ -413,7 +413,7 @@ def _word_line(saved: SavedAudit) -> list[str]:
     telling = plain_words([one for one in saved.associations if one.q < SIGNIFICANT and (one.z > 0 or is_told)])
     if not telling:
         return []
-    words = ", ".join(f'"{one.ngram}" ({one.label if one.z > 0 else "wrong"})' for one in telling[:3])
+    words = ", ".join(f'"{one.shown}" ({one.label if one.z > 0 else "wrong"})' for one in telling[:3])
     return [f"The most telling words: {words}."]
 
 

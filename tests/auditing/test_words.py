@@ -187,3 +187,20 @@ def test_one_word_goes_with_a_label_and_two_go() -> None:
         made = word_diagnostics(some, groups, [replace(one, ngram=ngram) for ngram in ngrams])
         assert sum(found.said.startswith(said) for found in made) == 1
     assert word_diagnostics(some, groups, [one, replace(one, ngram="lid")])[0].said.startswith("2 words go with")
+
+
+@pytest.mark.parametrize(
+    ("ngram", "shown"),
+    [
+        ("书 包 了", "书包了"),
+        ("子 \u200b", "子 U+200B"),
+        ("\u200b", "U+200B"),
+        ("der küche", "der küche"),
+        ("แ ล้ ว", "แล้ว"),
+    ],
+)
+def test_an_ngram_is_shown_as_it_stands_in_texts(ngram: str, shown: str) -> None:
+    """`书 包 了` stands in no text, and a word of one invisible character was printed as nothing."""
+    one = Association(ngram, "gold", 10, 0.9, 0.5, 3.0, 0.01, 0.5)
+    assert one.shown == shown
+    assert shown in words._said(one)

@@ -16,7 +16,14 @@ from swag_af.data.captions.published import sentences_of
 from swag_af.data.text import normalise as normalising
 from swag_af.data.text import sentences, wording
 from swag_af.data.text.normalise import normalise
-from swag_af.data.text.scripts import characters_apart, characters_joined, full_stop_after, is_latin, tokenize_any
+from swag_af.data.text.scripts import (
+    characters_apart,
+    characters_joined,
+    full_stop_after,
+    is_latin,
+    lower,
+    tokenize_any,
+)
 from swag_af.data.text.wording import (
     END,
     by_value,
@@ -132,6 +139,30 @@ def test_characters_apart_lose_nothing_and_leave_scripts_with_blanks_alone(text:
 @given(st.text("他走了。！กินカ「」", max_size=9))
 def test_characters_of_one_script_are_joined_again(text: str) -> None:
     assert characters_joined(" ".join(characters_apart(text).split())) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("ทำที่น้ำ", ["ทำ", "ที่", "น้ำ"]),
+        ("ភ្នំពេញ។", ["ភ្នំ", "ពេ", "ញ", "។"]),
+        ("သတ္တဝါ။", ["သ", "တ္တ", "ဝါ", "။"]),
+        ("ຖ້ຳ", ["ຖ້ຳ"]),
+        ("བཀྲ་ཤིས།", ["བཀྲ་", "ཤིས", "།"]),
+        ("か\u3099く", ["か\u3099", "く"]),
+        ("人々", ["人", "々"]),
+        ("หน้า๑๒", ["ห", "น้", "า", "๑๒"]),
+    ],
+)
+def test_marks_stand_with_their_letters_in_every_script_without_blanks(text: str, tokens: list[str]) -> None:
+    """A sentence of Khmer was one word, and a tone of Thai one of its own."""
+    assert tokenize_any(text) == characters_apart(text).split() == tokens
+    assert characters_joined(" ".join(tokens)) == text
+
+
+def test_lower_case_leaves_no_loose_dot_and_no_accent_apart() -> None:
+    assert lower("İYİ Bu\u0308ro IŞIK") == "iyi büro işik"
+    assert comparable("İyi bir gün") == comparable("iyi bir gün") != comparable("ıyı bir gün")
 
 
 def test_marks_of_other_scripts_are_tokens() -> None:

@@ -1,7 +1,8 @@
 """Texts as numbered words, each text read once whatever probes are made of it, and counts of their n-grams.
 
 A word is a run of letters, marks on them and digits, an apostrophe within it too; every other visible character is a
-word of its own, and so is each of a script without blanks (Thai, Lao, kana, Han). Letter case is dropped. One regular
+word of its own, and so is each letter of a script without blanks (Thai, Khmer, kana, Han ...), with the
+marks on it. Letter case is dropped. One regular
 expression, not `swag_af.data.tokens`, which splits one English sentence by the rules of the Penn Treebank: contexts may
 be passages, and in any language.
 """
@@ -15,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.text.ragged import joined
-from swag_af.data.text.scripts import OF_A_WORD, characters_apart
+from swag_af.data.text.scripts import OF_A_WORD, characters_apart, lower
 
 _WORD = re.compile(rf"[{OF_A_WORD}]+(?:['’][{OF_A_WORD}]+)*|[^{OF_A_WORD}\s]")
 
 
 def words(text: str) -> list[str]:
     """The words and marks of a text, in lower case."""
-    return _WORD.findall(characters_apart(text).lower())
+    return _WORD.findall(lower(characters_apart(text)))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from swag_af.auditing.single.likeness import likeness
 from swag_af.auditing.single.numbers import numeric_questions
 from swag_af.auditing.single.recurrence import SENTENCE_END
 from swag_af.auditing.single.tables import CONTENT, Seen
-from swag_af.data.text.scripts import OF_A_WORD, characters_apart
+from swag_af.data.text.scripts import OF_A_WORD, characters_apart, lower
 
 _ALL = re.compile(r"\W*(?:all (?:of )?(?:the |these|them)\b.{0,20}|all (?:are|of the above).*|both \w and \w)\W*", re.I)
 _NONE = re.compile(r"\W*(?:none|neither) (?:of )?(?:the |these|them)\b.{0,20}\W*", re.I)
@@ -105,7 +105,7 @@ def detail(seen: Seen) -> np.ndarray:
 
 def contained(seen: Seen) -> np.ndarray:
     """Options that contain another option of the question, or are contained in one, word for word; equal ones apart."""
-    words = [f" {' '.join(_WORD.findall(characters_apart(text.lower())))} " for text in seen.texts.options]
+    words = [f" {' '.join(_WORD.findall(characters_apart(lower(text))))} " for text in seen.texts.options]
     marked = np.zeros(len(words), bool)
     for begin, end in _questions(seen):
         for i in range(begin, end):

@@ -10,7 +10,7 @@ import numpy as np
 
 from swag_af.auditing.single.tables import Seen
 from swag_af.data.instances.instances import Instances
-from swag_af.data.text.scripts import OF_A_WORD, OTHER_END, characters_apart
+from swag_af.data.text.scripts import OF_A_WORD, OTHER_END, characters_apart, lower
 from swag_af.data.text.wording import comparable
 
 _WORD = re.compile(rf"(?:(?!_)[{OF_A_WORD}])+")
@@ -64,7 +64,7 @@ def in_other_contexts(seen: Seen) -> np.ndarray:
 
 
 def _words(text: str) -> str:
-    return " ".join(_WORD.findall(characters_apart(text.lower())))
+    return " ".join(_WORD.findall(characters_apart(lower(text))))
 
 
 def _ends(stem: str, wanted: set[str]) -> set[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from swag_af.data.instances.instances import Texts
 from swag_af.data.tags import CODES, load_tagger, tag_word_types
-from swag_af.data.text.scripts import characters_apart
+from swag_af.data.text.scripts import characters_apart, lower
 from swag_af.data.tokens import tokenize
 
 _WORD = re.compile(r"[^\W_]")
@@ -56,12 +56,12 @@ def token_table(texts: Sequence[str]) -> TokenTable:
     """The tokens of `texts`, each word between blanks tokenised as if it were a sentence.
 
     `tokenize` reads one sentence; a text may be a passage, so a full stop after any word is a token here. Each
-    distinct word is tokenised once. Of a script without blanks each character is a word.
+    distinct word is tokenised once. Of a script without blanks each letter, with the marks on it, is a word.
     """
     words: dict[str, int] = {}
     split = [characters_apart(text).split() for text in texts]
     numbers = np.array([words.setdefault(word, len(words)) for parts in split for word in parts], np.int64)  # (W,)
-    pieces = [[token.lower() for token in tokenize(word)] for word in words]
+    pieces = [[lower(token) for token in tokenize(word)] for word in words]
     types = tuple(sorted({token for tokens in pieces for token in tokens}))
     number = {token: i for i, token in enumerate(types)}
     flat = np.array([number[token] for tokens in pieces for token in tokens], np.int64)

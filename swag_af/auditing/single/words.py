@@ -23,6 +23,7 @@ from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups, same_as
 from swag_af.data.instances.instances import Instances
 from swag_af.data.numbers.percent import in_percent
+from swag_af.data.text.scripts import lower
 from swag_af.data.text.wording import comparable
 
 N_MAX = 3
@@ -275,7 +276,7 @@ def _strongest(found: list[Association], most: int = 3) -> Iterator[str]:
 
 
 def _said(one: Association) -> str:
-    return f"“{one.ngram}” ({in_percent(one.share, 0)} of {one.n:,}, chance {in_percent(one.chance, 0)})"
+    return f"“{one.shown}” ({in_percent(one.share, 0)} of {one.n:,}, chance {in_percent(one.chance, 0)})"
 
 
 def _examples(found: list[Association], instances: Instances) -> Iterator[Example]:
@@ -286,7 +287,7 @@ def _examples(found: list[Association], instances: Instances) -> Iterator[Exampl
         row = next((row for row in order if _shows(one, instances, row)), None)
         if row is not None:
             not_ = "" if one.z > 0 else "not "
-            yield example(instances, row, f"“{one.ngram}”: {not_}{one.label}")
+            yield example(instances, row, f"“{one.shown}”: {not_}{one.label}")
 
 
 def _shows(association: Association, instances: Instances, row: int) -> bool:
@@ -300,7 +301,7 @@ def _shows(association: Association, instances: Instances, row: int) -> bool:
 
 
 def _contains(text: str, ngram: str) -> bool:
-    if ngram.partition(" ")[0] not in text.lower():
+    if ngram.partition(" ")[0] not in lower(text):
         return False
     table = token_table([text])
     return f" {ngram} " in f" {' '.join(table.types[i] for i in table.ids)} "

@@ -263,7 +263,7 @@ def _word_tables(telling: Sequence[Association]) -> list[tuple[str, list[tuple[s
 
 
 def _word_row(one: Association) -> tuple[str, ...]:
-    return one.ngram, percent(one.share, 0), percent(one.chance, 0), f"{one.n:,}", f"{one.z:+z.1f}"
+    return one.shown, percent(one.share, 0), percent(one.chance, 0), f"{one.n:,}", f"{one.z:+z.1f}"
 
 
 def check_rows(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
