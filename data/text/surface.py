@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from swag_af.data.numbers.percent import from_to, in_percent
-from swag_af.data.text.scripts import END_MARKS, has_no_end_mark
+from swag_af.data.text.scripts import COMMAS, END_MARKS, has_no_end_mark
 
 TYPOGRAPHIC_QUOTES = "‘’‚‛“”„‟«»"
 CLOSERS = " \t\r\n\u00a0\"')]}’”»」』】》〉）"
@@ -68,6 +68,11 @@ def is_finished(text: str) -> bool:
 def ends_otherwise(text: str) -> bool:
     """Whether it ends with a mark of another script than Latin."""
     return not text.isascii() and final_mark(text) in END_MARKS - MARKS
+
+
+def has_other_commas(text: str) -> bool:
+    """Whether there are commas of another script than Latin."""
+    return not text.isascii() and not COMMAS.isdisjoint(text.replace(",", ""))
 
 
 def has_blank_before_mark(text: str) -> bool:
@@ -131,6 +136,7 @@ FEATURES: dict[str, Callable[[str], bool]] = {
     "has capitals within": lambda text: any(map(str.isupper, text[1:])),
     "ends with . ! or ?": lambda text: final_mark(text) in MARKS,
     "ends with a full stop, ! or ? of another script": ends_otherwise,
+    "has commas of another script": has_other_commas,
     "ends with several dots": lambda text: text.rstrip().endswith(("..", "…")),
     "ends with a full stop": lambda text: final_mark(text) == ".",
     "ends with an exclamation mark": lambda text: final_mark(text) == "!",
@@ -146,7 +152,16 @@ FEATURES: dict[str, Callable[[str], bool]] = {
 _OF_PLAIN = {
     name: has
     for name, has in FEATURES.items()
-    if has not in (has_other_blanks, has_typographic_quotes, has_unseen, is_foreign, is_decomposed, ends_otherwise)
+    if has
+    not in (
+        has_other_blanks,
+        has_other_commas,
+        has_typographic_quotes,
+        has_unseen,
+        is_foreign,
+        is_decomposed,
+        ends_otherwise,
+    )
 }
 """Features in which a row of printable ASCII can differ."""
 

@@ -654,6 +654,20 @@ def test_numbers_are_compared_only_where_all_options_have_one() -> None:
     assert "it tells options apart in 3" in one.said
 
 
+@pytest.mark.parametrize("template", ["画家买下箱子{}次", "他有{}個りんご", "ครู{}คน", "المعلم {} مرة"])
+@pytest.mark.parametrize("zero", ["0", "０", "٠", "๐"])
+def test_numbers_are_seen_beside_letters_of_any_script(template: str, zero: str) -> None:
+    """The largest number was right in 89 %, and no options differed."""
+    options = tuple(template.format("".join(chr(ord(zero) + int(c)) for c in n)) for n in ("12", "7", "350"))
+    instances = Instances((Instance("1", "", options, 0),), "choices")
+    assert numbers.values(Seen(instances.texts)).tolist() == [1, 0, 2]
+
+
+def test_decimals_of_full_width_and_of_arabic_are_one_number() -> None:
+    instances = Instances((Instance("1", "", ("３．５米", "٣٫٢", "3.4"), 0),), "choices")
+    assert numbers.values(Seen(instances.texts)).tolist() == [2, 0, 1]
+
+
 def test_where_no_options_are_numbers_none_is_the_largest() -> None:
     drawn = random_choices(60, seed=1)
     instances = replace(
@@ -714,6 +728,42 @@ def test_articles_and_parts_of_numbers_name_no_option() -> None:
 def test_doubled_words_are_counted(text: str, n: int) -> None:
     instances = Instances((Instance("1", "", (text, "x"), 0),), "choices")
     assert form.doubled_words(Seen(instances.texts))[0] == n
+
+
+@pytest.mark.parametrize(
+    ("text", "measure", "n"),
+    [
+        ("今天，他走了、又来", form.commas, 2),
+        ("غدا، يذهب", form.commas, 1),
+        ("他走了。", form.full_stop, 1),
+        ("वह गया।", form.full_stop, 1),
+        ("走了？", form.question_mark, 1),
+        ("هل ذهب؟", form.question_mark, 1),
+        ("「うん」と", form.quotes, 2),
+        ("《红楼梦》", form.quotes, 2),
+        ("Ku\u0308che", form.characters, 5),
+        ("Ku\u0308che", form.accents_apart, 1),
+        ("Küche", form.accents_apart, 0),
+        ("a, b. ", form.commas, 1),
+    ],
+)
+def test_marks_of_every_script_count(text: str, measure: Callable[[Seen], np.ndarray], n: int) -> None:
+    """Commas, quotes and final marks of other scripts than Latin were none."""
+    assert measure(Seen(Instances((Instance("1", "", (text, "x"), 0),), "choices").texts))[0] == n
+
+
+def test_accents_apart_from_their_letters_are_found_and_asked_about_only_where_some_text_has_them() -> None:
+    drawn = random_choices(200, seed=3)
+    made = with_gold(drawn, " Ku\u0308che")
+    found = by_subject(feature_diagnostics(made, singles(made)))["accents apart"]
+    assert (found.code, found.status, found.value) == ("AF212", "found", 1)
+    assert not feature_diagnostics(drawn, singles(drawn), features=["accents apart"])
+    texts = Instances(
+        tuple(replace(o, context="u\u0308", options=o.options[:1]) for o in drawn.instances), "classes", tuple("abcd")
+    )
+    assert [o.subject for o in feature_diagnostics(texts, singles(texts), features=["accents apart"])] == [
+        "accents apart of the premise"
+    ]
 
 
 def test_doubled_words_of_wrong_options_are_found() -> None:
@@ -790,6 +840,9 @@ def test_of_two_options_the_better_of_opposite_rules_stands_for_both(made: Insta
             subject: choose(feature.code, subject, sign * feature.of(seen), pairs).hits.mean()
             for subject, sign in ((feature.highest, 1), (feature.lowest, -1))
         }
+        if feature.if_any and not feature.of(seen).any():
+            assert not of_both.keys() & of_two.keys()
+            continue
         (kept,) = [of_two[subject] for subject in of_both if subject in of_two]
         assert kept.value == pytest.approx(max(of_both.values()), abs=1e-6), name
         opposite = mirrored(kept)

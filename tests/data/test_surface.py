@@ -55,6 +55,7 @@ HAS = {
     "has capitals within": (["the Dog", "iPod"], ["The dog", "a b", ""]),
     "has accents apart from their letters": (["cafe\u0301"], ["café", "cafe", ""]),
     "ends with a full stop, ! or ? of another script": (["走。", "走！”", "गया।"], ["a.", "走", "走."]),
+    "has commas of another script": (["走，", "今天、", "غدا، يذهب"], ["a, b", "走。", ""]),
     "ends with several dots": (["a..", "a... ", "a…"], ["a.", "..a", ""]),
     "ends with a full stop": (["a.", 'a."', "..."], ["a!", "a", ""]),
     "ends with an exclamation mark": (["a!", "a!’"], ["a.", "!a", ""]),

@@ -43,6 +43,10 @@ class Feature:
     of: Callable[[Seen], np.ndarray]
     """(M,) of choices, (N,) of classes."""
     kinds: tuple[str, ...] = ("choices", "classes")
+    in_english: bool = False
+    """Whether it goes by the tags of a tagger for English."""
+    if_any: bool = False
+    """Whether it gives nothing where no text has it."""
 
     @property
     def is_of_form(self) -> bool:
@@ -57,7 +61,9 @@ FEATURES: dict[str, Feature] = {
     "characters": Feature("AF201", "longest", "shortest", form.characters),
     "tokens": Feature("AF201", "most tokens", "fewest tokens", form.tokens),
     "overlap": Feature("AF203", "most overlap", "least overlap", overlap),
-    "content overlap": Feature("AF203", "most content overlap", "least content overlap", content_overlap),
+    "content overlap": Feature(
+        "AF203", "most content overlap", "least content overlap", content_overlap, in_english=True
+    ),
     "long words": Feature("AF203", "most long words of the context", "fewest long words of the context", long_words),
     "likeness": Feature("AF204", "most alike", "odd one out", likeness, ("choices",)),
     "full stop": Feature("AF205", "full stop", "no full stop", form.full_stop),
@@ -70,13 +76,14 @@ FEATURES: dict[str, Feature] = {
     "quotes": Feature("AF208", "most quotes", "fewest quotes", form.quotes),
     "stray blanks": Feature("AF212", "most stray blanks", "fewest stray blanks", form.stray_blanks),
     "typography": Feature("AF212", "most typographic signs", "fewest typographic signs", form.typographic),
+    "accents apart": Feature("AF212", "accents apart", "no accents apart", form.accents_apart, if_any=True),
     "doubled words": Feature("AF215", "most doubled words", "fewest doubled words", form.doubled_words),
     "number": Feature("AF213", "largest number", "smallest number", values, ("choices",)),
-    "nouns": Feature("AF209", "most nouns", "fewest nouns", form.part_of_speech("NOUN", "PROPN")),
-    "verbs": Feature("AF209", "most verbs", "fewest verbs", form.part_of_speech("VERB", "AUX")),
-    "adjectives": Feature("AF209", "most adjectives", "fewest adjectives", form.part_of_speech("ADJ")),
-    "adverbs": Feature("AF209", "most adverbs", "fewest adverbs", form.part_of_speech("ADV")),
-    "pronouns": Feature("AF209", "most pronouns", "fewest pronouns", form.part_of_speech("PRON")),
+    "nouns": Feature("AF209", "most nouns", "fewest nouns", form.part_of_speech("NOUN", "PROPN"), in_english=True),
+    "verbs": Feature("AF209", "most verbs", "fewest verbs", form.part_of_speech("VERB", "AUX"), in_english=True),
+    "adjectives": Feature("AF209", "most adjectives", "fewest adjectives", form.part_of_speech("ADJ"), in_english=True),
+    "adverbs": Feature("AF209", "most adverbs", "fewest adverbs", form.part_of_speech("ADV"), in_english=True),
+    "pronouns": Feature("AF209", "most pronouns", "fewest pronouns", form.part_of_speech("PRON"), in_english=True),
     "recurrence": Feature("AF211", "recurs most", "recurs least", recurrences),
     "contexts": Feature("AF211", "in most other contexts", "in fewest other contexts", in_other_contexts),
 }
@@ -130,7 +137,9 @@ def choices_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray
         yield choose("AF211", "right most often elsewhere", scores, instances, forward=forward)
     else:
         feature = FEATURES[name]
-        yield from choose_either(feature.code, (feature.highest, feature.lowest), feature.of(seen), instances)
+        scores = feature.of(seen)
+        if scores.any() or not feature.if_any:
+            yield from choose_either(feature.code, (feature.highest, feature.lowest), scores, instances)
 
 
 def _position_rules(seen: Seen, instances: Instances) -> Iterator[Tried]:
@@ -154,7 +163,10 @@ def classes_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray
         yield classify("AF210", name, quantile_bins(surprise(seen, folds)), instances, folds)
     elif name in FEATURES and "classes" in FEATURES[name].kinds:
         feature = FEATURES[name]
-        yield classify(feature.code, name, quantile_bins(feature.of(seen)), instances, folds)
+        of = {name: seen}
         if feature.is_of_form and any(seen.texts.contexts):
-            bins = quantile_bins(feature.of(seen.premises))
-            yield classify(feature.code, f"{name} of the premise", bins, instances, folds)
+            of[f"{name} of the premise"] = seen.premises
+        for subject, read in of.items():
+            values = feature.of(read)
+            if values.any() or not feature.if_any:
+                yield classify(feature.code, subject, quantile_bins(values), instances, folds)

@@ -4,15 +4,18 @@ Each gives a number for every entry of `Texts.options`: (M,) of choices, (N,) of
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 import numpy as np
 
 from swag_af.auditing.single.tables import Seen
-from swag_af.data.text.scripts import END_MARKS, OF_A_WORD
-from swag_af.data.text.surface import TYPOGRAPHIC_QUOTES, begins_with_capital, final_mark
+from swag_af.data.text.scripts import COMMAS, END_MARKS, FULL_STOPS, OF_A_WORD, QUESTION_MARKS
+from swag_af.data.text.surface import TYPOGRAPHIC_QUOTES, begins_with_capital, final_mark, is_decomposed
 
-_QUOTES = re.compile(rf"""["{TYPOGRAPHIC_QUOTES.replace("’", "")}]|``|''|(?<!\w)['’]|(?<=[.,!?])['’]""")
+_QUOTES = re.compile(
+    rf"""["{TYPOGRAPHIC_QUOTES.replace("’", "")}‹›「」『』《》〝〞〟＂]|``|''|(?<!\w)['’]|(?<=[.,!?])['’]"""
+)
 """Quote marks; an apostrophe after a letter is none, typographic or not."""
 _WORD = re.compile(f"[{OF_A_WORD}]+")
 _TYPOGRAPHIC = re.compile(f"[{TYPOGRAPHIC_QUOTES}–—―…]")
@@ -21,6 +24,8 @@ _STRAY = re.compile(r"(?<=\s)\s|(?<!\s)[^\S ]")
 _MARKS = re.escape("".join(sorted(END_MARKS - {"."}))) + ",;:…)}،؛、，：；\\]"
 _BEFORE_MARK = re.compile(rf"\s(?=[{_MARKS}]|\.(?!\w)|n['’]t\b|['’](?:s|m|d|re|ve|ll)\b)", re.I)
 """A blank before a mark, or before the second part of a word that a tokeniser cut; none before `.5`."""
+_COMMA = re.compile(f"[{''.join(COMMAS)}]")
+_FULL_STOPS = frozenset(FULL_STOPS)
 _DIGIT = re.compile(r"\d")
 _DOUBLED = re.compile(r"(?<!\w)([^\W\d_]+)(?=\s+\1(?!\w))", re.I)
 """A word before itself."""
@@ -31,10 +36,10 @@ def _of_text(measure: Callable[[str], float]) -> Callable[[Seen], np.ndarray]:
     return lambda seen: np.array([measure(text) for text in seen.texts.options], float)
 
 
-characters = _of_text(len)
-full_stop = _of_text(lambda text: final_mark(text) == ".")
-question_mark = _of_text(lambda text: final_mark(text) == "?")
-commas = _of_text(lambda text: text.count(","))
+characters = _of_text(lambda text: len(unicodedata.normalize("NFC", text)))
+full_stop = _of_text(lambda text: final_mark(text) in _FULL_STOPS)
+question_mark = _of_text(lambda text: final_mark(text) in QUESTION_MARKS)
+commas = _of_text(lambda text: len(_COMMA.findall(text)))
 capital = _of_text(begins_with_capital)
 digits = _of_text(lambda text: len(_DIGIT.findall(text)))
 quotes = _of_text(lambda text: len(_QUOTES.findall(text)))
@@ -62,6 +67,7 @@ def stray_blanks(text: str) -> float:
     return len(text) - len(inner) + len(_STRAY.findall(inner)) + len(_BEFORE_MARK.findall(inner))
 
 
+accents_apart = _of_text(is_decomposed)
 doubled_words = _of_text(lambda text: len(_DOUBLED.findall(text)))
 
 
