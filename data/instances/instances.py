@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from swag_af.data.captions.language import foreign_language
 from swag_af.data.display.brief import brief
 from swag_af.data.errors import InputError, told
 
@@ -179,6 +180,13 @@ class Instances:
 
     def __len__(self) -> int:
         return len(self.instances)
+
+    @cached_property
+    def foreign_language(self) -> str:
+        """The code of the language of most texts, whatever is hidden in them; empty for English, and where it is not
+        sure."""
+        ones = self.unmasked or self.instances
+        return foreign_language(text for one in ones for text in (one.context, one.start, *one.options))
 
     @cached_property
     def n_answers(self) -> np.ndarray:

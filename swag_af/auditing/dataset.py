@@ -13,7 +13,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.diagnostics import Diagnostic, LeftOut
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
 from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.probes.findings import diagnostics_of, left_out_of
@@ -31,10 +31,10 @@ from swag_af.auditing.probes.probe import (
     said_by,
 )
 from swag_af.auditing.runs.audit import fingerprint_of
-from swag_af.auditing.single.features import feature_diagnostics
+from swag_af.auditing.single.features import FEATURES, OTHERS, feature_diagnostics
 from swag_af.auditing.single.tables import Seen
 from swag_af.auditing.single.words import word_associations, word_diagnostics
-from swag_af.auditing.single.writing import writing_diagnostics
+from swag_af.auditing.single.writing import RULES, writing_diagnostics
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
@@ -106,14 +106,16 @@ def audit(
     tasks = planned(instances, groups, **_chosen(checks))
     made = probes(instances, groups, tasks, advance=advance, workers=workers, kept=kept)
     found += diagnostics_of(made.found, instances, groups)
+    for_english = _for_english(instances)
+    left_out = [*made.left_out, *([f"{_named(for_english)}: {for_english[0].why}"] if for_english else [])]
     return Audit(
         instances=instances,
         groups=groups,
         diagnostics=tuple(sorted(found, key=lambda one: (one.code, one.subject))),
         probes=made.found,
         associations=tuple(associations),
-        record=record | {"left_out": list(made.left_out)},
-        left_out=left_out_of(made.not_made, instances),
+        record=record | {"left_out": left_out},
+        left_out=(*left_out_of(made.not_made, instances), *for_english),
     )
 
 
@@ -143,13 +145,39 @@ def _without_models(
 
 
 def _features(instances: Instances, groups: Groups, checks: Checks, seen: Seen) -> list[Diagnostic]:
-    return feature_diagnostics(instances, groups, n_folds=checks.n_folds, seed=checks.seeds[0], seen=seen)
+    names = [name for name, one in FEATURES.items() if not (one.in_english and instances.foreign_language)]
+    return feature_diagnostics(
+        instances, groups, features=[*names, *OTHERS], n_folds=checks.n_folds, seed=checks.seeds[0], seen=seen
+    )
+
+
+def _rules(instances: Instances, groups: Groups, checks: Checks, seen: Seen) -> list[Diagnostic]:
+    names = [name for name, one in RULES.items() if not (one.in_english and instances.foreign_language)]
+    return writing_diagnostics(instances, groups, rules=names, seen=seen)
+
+
+def _for_english(instances: Instances) -> tuple[LeftOut, ...]:
+    """What is looked for in English alone, where the texts are not."""
+    if not instances.foreign_language:
+        return ()
+    why = f"looked for in English only; these texts are not English (language {instances.foreign_language})."
+    subjects = {(one.code, name) for name, one in RULES.items() if one.in_english and instances.kind == "choices"}
+    for name, one in FEATURES.items():
+        named = (one.highest, one.lowest) if instances.kind == "choices" else (name,)
+        subjects |= {(one.code, subject) for subject in named if one.in_english}
+    return tuple(LeftOut(code, subject, why) for code, subject in sorted(subjects))
+
+
+def _named(those: Sequence[LeftOut]) -> str:
+    """Their codes; of AF203, which looks for more than that, with what it is."""
+    codes = dict.fromkeys(one.code for one in those)
+    return ", ".join(f"{code} (content overlap)" if code == "AF203" else code for code in codes)
 
 
 _FAMILIES: dict[str, Callable[[Instances, Groups, Checks, Seen], list[Diagnostic]]] = {
     "integrity": lambda instances, groups, checks, seen: integrity_diagnostics(instances, groups),
     "single features": _features,
-    "rules of item writing": lambda instances, groups, checks, seen: writing_diagnostics(instances, groups, seen=seen),
+    "rules of item writing": _rules,
 }
 """The families that give diagnostics alone."""
 

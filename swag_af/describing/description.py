@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from swag_af.data.captions.language import BY_CHARACTER, foreign_language
+from swag_af.data.captions.language import BY_CHARACTER
 from swag_af.data.disk.urls import told_otherwise
 from swag_af.data.display.brief import brief
 from swag_af.data.instances.grouping import Groups, group
@@ -96,9 +96,7 @@ def _files(sets: Sequence[Instances]) -> dict[str, str]:
 def _foreign(sets: Sequence[Instances]) -> Iterator[str]:
     """A warning for each corpus that is not English, whatever is hidden in it."""
     for made in sets:
-        ones = made.unmasked or made.instances
-        language = foreign_language(text for one in ones for text in (one.context, one.start, *one.options))
-        if language:
+        if language := made.foreign_language:
             by_character = language in BY_CHARACTER
             yield (
                 f"The texts of {made.name} are not English (language {language}): {'' if by_character else 'tokens, '}"

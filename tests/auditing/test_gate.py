@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -190,6 +191,39 @@ def test_a_probe_that_was_left_out_fails_what_is_about_it(monkeypatch: pytest.Mo
         "AF101[options, fasttext]: left out. fasttext is not installed. Install it with"
     )
     assert decisions[0].said.endswith("'. Or name --filters without it, or end the line with `if computed`.")
+
+
+def foreign(n: int) -> Instances:
+    """Questions in Chinese, gold of which has a comma."""
+    rng = np.random.default_rng(0)
+    who, does, what = (
+        ["老师", "医生", "农民", "司机"],
+        ["打开", "搬走", "修理", "买下"],
+        ["窗户", "桌子", "箱子", "地图"],
+    )
+    rows = []
+    for i in range(n):
+        texts = ["".join(map(rng.choice, (who, does, what))) for _ in range(4)]
+        gold = int(rng.integers(4))
+        options = tuple(f"今天{'，' if k == gold else ''}{text}。" for k, text in enumerate(texts))
+        rows.append(Instance(f"q{i}", f"早上，{rng.choice(who)}不见了。接下来会发生什么？", options, gold))
+    return Instances(tuple(rows), "choices")
+
+
+def test_what_is_looked_for_in_english_alone_is_left_out_of_other_languages_and_is_no_headline() -> None:
+    """Every character of Chinese is a noun to the tagger, and `fewest nouns` was the headline."""
+    made = audit(foreign(100), Checks(models=("tfidf",), inputs=("options",), n_folds=2))
+    english = {f"AF40{i}" for i in range(1, 8)} | {"AF209"}
+    assert not english & {one.code for one in made.diagnostics}
+    assert english | {"AF203"} == {one.code for one in made.left_out}
+    assert {one.subject for one in made.diagnostics if one.code == "AF203"} >= {"most overlap", "least overlap"}
+    assert made.diagnostic("AF205", "most commas").value == 1
+    (line,) = made.record["left_out"]
+    assert line.startswith("AF203 (content overlap), AF209, AF401, ")
+    assert line.endswith("looked for in English only; these texts are not English (language zh).")
+    (decision,) = decide(parse_gate(["AF209 not found"]), made.diagnostics, made.left_out).decisions
+    assert decision.status == "failed"
+    assert decision.said.endswith("(language zh). End the line with `if computed`.")
 
 
 def test_a_condition_that_is_met_but_for_what_was_left_out_counts_as_met() -> None:

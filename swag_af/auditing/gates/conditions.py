@@ -291,7 +291,8 @@ def left_out(condition: Condition, those: Sequence[LeftOut]) -> Decision:
     said = " ".join(f"{', '.join(which)}: left out. {why.rstrip('.')}." for why, which in named.items())
     if condition.if_computed:
         return Decision(condition, None, "skipped", said)
-    advice = f"Or name --filters without it, or end the line with `{IF_COMPUTED}`."
+    is_of_probes = all(one.code.startswith("AF1") for one in those)
+    advice = f"{'Or name --filters without it, or end' if is_of_probes else 'End'} the line with `{IF_COMPUTED}`."
     return Decision(condition, None, "failed", f"{said} {advice}")
 
 

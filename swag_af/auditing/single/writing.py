@@ -29,16 +29,24 @@ class Rule:
     """What the marked options are, in words."""
     marks: Callable[[Seen], np.ndarray]
     """(M,)"""
+    in_english: bool = False
+    """Whether it goes by words or tags of English."""
 
 
 RULES: dict[str, Rule] = {
-    "all of the above": Rule("AF401", "right", "“all of the above”", flaws.all_of_the_above),
-    "none of the above": Rule("AF402", "wrong", "“none of the above”", flaws.none_of_the_above),
-    "negation": Rule("AF403", "right", "the option least like the others of a negated question", flaws.exception),
-    "absolute terms": Rule("AF404", "wrong", "options with absolute terms", flaws.absolute_terms),
-    "hedges": Rule("AF405", "right", "options with hedges", flaws.hedges),
-    "article": Rule("AF406", "wrong", "options that the article before them does not fit", flaws.unfit_article),
-    "repeated words": Rule("AF407", "right", "the only option that repeats the question", flaws.repeated_words),
+    "all of the above": Rule("AF401", "right", "“all of the above”", flaws.all_of_the_above, in_english=True),
+    "none of the above": Rule("AF402", "wrong", "“none of the above”", flaws.none_of_the_above, in_english=True),
+    "negation": Rule(
+        "AF403", "right", "the option least like the others of a negated question", flaws.exception, in_english=True
+    ),
+    "absolute terms": Rule("AF404", "wrong", "options with absolute terms", flaws.absolute_terms, in_english=True),
+    "hedges": Rule("AF405", "right", "options with hedges", flaws.hedges, in_english=True),
+    "article": Rule(
+        "AF406", "wrong", "options that the article before them does not fit", flaws.unfit_article, in_english=True
+    ),
+    "repeated words": Rule(
+        "AF407", "right", "the only option that repeats the question", flaws.repeated_words, in_english=True
+    ),
     "detail": Rule("AF408", "right", "the option that is by far the longest", flaws.detail),
     "contained": Rule("AF409", "wrong", "options that contain another, or are contained in one", flaws.contained),
     "out of order": Rule("AF410", "right", "the number that is out of order", flaws.out_of_order),
