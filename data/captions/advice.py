@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from swag_af.data.captions.drops import REASONS, is_enclosed
-from swag_af.data.captions.language import BY_CHARACTER, foreign_language
+from swag_af.data.captions.language import BY_LETTER, foreign_language
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.errors import several, told
 from swag_af.data.text.sentences import sentences_of
@@ -104,7 +104,7 @@ def language_warnings(videos: Sequence[Video], splitter: str) -> list[str]:
     captions = [caption for video in videos for caption in video.captions]
     language = foreign_language(caption.text for caption in captions)
     has_trees = splitter == "auto" and all(caption.tree for caption in captions)
-    if language in _WITHOUT_BLANKS:
+    if language in BY_LETTER:
         return [
             f"Most captions are not English (language {language}), and no splitter finds words that no blanks part. "
             f"Instead write {_OWN_CONTEXTS}."
@@ -119,7 +119,6 @@ def language_warnings(videos: Sequence[Video], splitter: str) -> list[str]:
 
 
 _ENGLISH = frozenset({"auto", "rules", "spacy", "benepar"})
-_WITHOUT_BLANKS = BY_CHARACTER | {"km"}
 _OWN_CONTEXTS = "contexts of your own: JSONL with sent1, start and gold (docs/FORMATS.md)"
 
 

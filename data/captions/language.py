@@ -20,8 +20,9 @@ _SAMPLE = 200
 _LEAST = 20
 """Letters; fewer are not judged."""
 
-BY_CHARACTER = frozenset({"ja", "lo", "th", "zh"})
-"""Languages in which each character counts as a token (`characters_apart`), for no blank parts their words."""
+BY_LETTER = frozenset({"dz", "ja", "km", "lo", "th", "zh"})
+"""Languages in which each letter (of Dzongkha each syllable) counts as a token (`characters_apart`), for no blank parts
+their words."""
 
 
 def foreign_videos(videos: Sequence[Video]) -> list[bool]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from swag_af.data.captions.language import BY_CHARACTER
+from swag_af.data.captions.language import BY_LETTER
 from swag_af.data.disk.urls import told_otherwise
 from swag_af.data.display.brief import brief
 from swag_af.data.instances.grouping import Groups, group
@@ -97,15 +97,15 @@ def _foreign(sets: Sequence[Instances]) -> Iterator[str]:
     """A warning for each corpus that is not English, whatever is hidden in it."""
     for made in sets:
         if language := made.foreign_language:
-            by_character = language in BY_CHARACTER
+            by_letter = language in BY_LETTER
             yield (
-                f"The texts of {made.name} are not English (language {language}): {'' if by_character else 'tokens, '}"
+                f"The texts of {made.name} are not English (language {language}): {'' if by_letter else 'tokens, '}"
                 "question words, verbs and topics are by rules for English. Of all that follows, trust counts of "
-                f"questions and of texts{_AND_LENGTHS if by_character else ' alone'}."
+                f"questions and of texts{_AND_LENGTHS if by_letter else ' alone'}."
             )
 
 
-_AND_LENGTHS = ", and lengths, in which each character is a token"
+_AND_LENGTHS = ", and lengths, in which each letter is a token"
 
 
 def _without_verbs(verbs: Verbs | None) -> Iterator[str]:

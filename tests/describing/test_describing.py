@@ -281,7 +281,7 @@ CHINESE = ("小狗在沙发上睡觉，它很累了。", "女人在厨房里做�
 def test_lengths_of_texts_without_blanks_are_trusted_for_each_character_is_a_token() -> None:
     made = description_of(in_language(CHINESE, "zh"), DescribeOptions((Path("a"),), topics=0), tagger=TAGGER)
     assert "zh are not English (language zh): question words" in made.warnings[0]
-    assert made.warnings[0].endswith("texts, and lengths, in which each character is a token.")
+    assert made.warnings[0].endswith("texts, and lengths, in which each letter is a token.")
     assert size_of(CHINESE[0]).tokens == len(CHINESE[0])
 
 
