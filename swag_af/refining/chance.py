@@ -4,6 +4,7 @@ in none.
 Letters: `N` questions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ class Luck:
     """The share of questions that a model without any knowledge would have flagged."""
 
     anew: float
-    """It guesses anew in each try."""
+    """It guesses anew in each try; one whose tries are one, in that one alone."""
     steady: float
     """It guesses once for a question, and says the same in every try."""
 
@@ -34,8 +35,21 @@ def luck_of_orders(chance: np.ndarray, n: int, at_least: int) -> Luck:
     return Luck(float(tail(n, chance, at_least).mean()), float(chance.mean()))
 
 
-def luck_of_votes(chance: np.ndarray, n: int, at_least: int, panel: tuple[int, int]) -> Luck:
-    """Of a `panel` (votes needed, models): each right in `at_least` of `n` tries or more, independently."""
-    votes, models = panel
-    anew = tail(models, tail(n, chance, at_least), votes)
-    return Luck(float(anew.mean()), float(tail(models, chance, votes).mean()))
+def luck_of_votes(chance: np.ndarray, n: int, at_least: int, votes: int, repeats: Sequence[bool]) -> Luck:
+    """Of a panel of which `votes` models are each right in `at_least` of `n` tries or more, independently; a model that
+    `repeats` itself is right in all of them or in none."""
+    anew = tail(n, chance, at_least)
+    return Luck(
+        float(_enough(votes, [chance if one else anew for one in repeats]).mean()),
+        float(_enough(votes, [chance] * len(repeats)).mean()),
+    )
+
+
+def _enough(votes: int, chances: Sequence[np.ndarray]) -> np.ndarray:
+    """(N,) the probability of `votes` or more, of models that vote with `chances` (N,) of their own."""
+    shares = np.zeros((1 + len(chances), len(chances[0])))  # by the number of votes
+    shares[0] = 1
+    for chance in chances:
+        shares[1:] = shares[1:] * (1 - chance) + shares[:-1] * chance
+        shares[0] *= 1 - chance
+    return np.asarray(shares[votes:].sum(axis=0))

@@ -55,7 +55,7 @@ class About:
     first: Share
     """Flagged as they were given."""
     luck: Luck | None
-    """None where a filter has one try alone."""
+    """None only in a folder of an earlier version, where a filter has one try alone."""
     rounds: tuple[RoundCount, ...]
     control: Control | None
     audits: tuple[BeforeAfter, ...]

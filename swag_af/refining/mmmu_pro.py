@@ -13,7 +13,7 @@ import numpy as np
 
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.rows import drawn_order
-from swag_af.refining.chance import Luck, luck_of_votes
+from swag_af.refining.chance import luck_of_votes
 from swag_af.refining.recipe import Bench, Control, Outcome, Share, replaced
 from swag_af.refining.rewriting import Wanted
 from swag_af.refining.voting import ALIKE, FilterVoter
@@ -21,26 +21,20 @@ from swag_af.refining.voting import ALIKE, FilterVoter
 
 def mmmu_pro(bench: Bench) -> Outcome:
     """The questions, those that most models answer blind flagged, and the others with more options where wanted."""
-    every = np.arange(len(bench.instances))
-    right, flagged, one_try = _voted(bench, "round-0", every)
+    options, every = bench.options, np.arange(len(bench.instances))
+    right, flagged, repeats = _voted(bench, "round-0", every)
     now, n_short = _with_more(bench, np.flatnonzero(~flagged))
     return Outcome(
         instances=now,
         flagged=flagged,
         first=Share.of_flags(flagged, bench.groups.numbers),
-        luck=None if one_try else _luck(bench),
+        luck=luck_of_votes(bench.instances.chance, options.tries, options.more_than + 1, options.n_votes, repeats),
         versions=tuple(bench.versions(0, bench.instances, every, right, flagged)),
         rounds=(),
-        control=None if one_try else _control(bench, np.flatnonzero(flagged)),
+        control=None if any(repeats) else _control(bench, np.flatnonzero(flagged)),
         n_short=n_short,
-        one_try=one_try,
+        one_try=tuple(one.name for one, is_one in zip(bench.voters, repeats, strict=True) if is_one),
     )
-
-
-def _luck(bench: Bench) -> Luck:
-    options = bench.options
-    panel = (options.n_votes, len(bench.voters))
-    return luck_of_votes(bench.instances.chance, options.tries, options.more_than + 1, panel)
 
 
 def _control(bench: Bench, flagged: np.ndarray) -> Control | None:
@@ -55,19 +49,15 @@ def _control(bench: Bench, flagged: np.ndarray) -> Control | None:
 
 def _voted(
     bench: Bench, stage: str, rows: np.ndarray, shown: Sequence[str] = ()
-) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """(r, judges) how often each is right about `rows`, (r,) whether enough of them answer it, and, of all rows, the
-    filters whose tries are one."""
+) -> tuple[np.ndarray, np.ndarray, list[bool]]:
+    """(r, judges) how often each is right about `rows`, (r,) whether enough of them answer it, and whether each is a
+    filter whose tries are one."""
     tries, voters = bench.options.tries, bench.voters
     found = [bench.hits(i, stage, bench.instances, rows, tries, shown) for i in range(len(voters))]
     right = np.stack([hits.sum(axis=1) for hits in found], axis=1)
     enough = (right > bench.options.more_than + ALIKE).sum(axis=1) >= bench.options.n_votes
-    alike = (
-        one.name
-        for one, hits in zip(voters, found, strict=True)
-        if isinstance(one, FilterVoter) and one.is_one_try(hits)
-    )
-    return right, enough, tuple(alike)
+    pairs = zip(voters, found, strict=True)
+    return right, enough, [isinstance(one, FilterVoter) and one.is_one_try(hits) for one, hits in pairs]
 
 
 def _with_more(bench: Bench, rows: np.ndarray) -> tuple[Instances, int]:

@@ -91,8 +91,7 @@ class Outcome:
     """(N,) flagged in the end."""
     first: Share
     """Flagged as they were given."""
-    luck: Luck | None
-    """None where a filter has one try alone, whatever it was asked for."""
+    luck: Luck
     versions: tuple[Version, ...]
     rounds: tuple[RoundCount, ...]
     control: Control | None

@@ -262,7 +262,7 @@ class _Plan:
             why = f"{several(n, 'group')} in {several(folds, 'fold')} are left out one by one in every try"
             helps = "Take fewer --folds than groups, or data with more groups."
         whose = f"The {several(tries, 'try', 'tries')} of {' and '.join(names)}"
-        return f"{whose} count as 1, since {why}: what is luck, and what is flagged again, cannot be told. {helps}"
+        return f"{whose} count as 1, since {why}: what would be flagged again cannot be told. {helps}"
 
     def _blindness(self) -> list[str]:
         """A warning where a judge is shown all that there is, so that nothing is wrong with being right."""

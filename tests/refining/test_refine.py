@@ -540,16 +540,32 @@ def test_filters_vote_by_fits_that_are_kept(vote: RefineOptions, meet: Meet, mon
 
 
 @pytest.mark.parametrize(("n_groups", "is_one"), [(3, True), (N, False)])
-def test_tries_of_a_filter_that_are_one_are_told_and_give_no_luck(
+def test_tries_of_a_filter_that_are_one_are_told_and_count_as_one(
     vote: RefineOptions, data: Path, n_groups: int, is_one: bool
 ) -> None:
     """Each try left out the same three groups, one by one: 4 of 4 were one, and all flagged ones were flagged again."""
     write(data, ({**without_style(i), "group": f"g{i % n_groups}"} for i in range(N)))
     said = "\n".join(refined_lines(replace(vote, judge="ngrams,chars", more_than=1, votes=1, folds=3)))
     assert ("The 4 tries of ngrams and chars count as 1, since 3 groups in 3 folds" in said) == is_one
-    assert ("By luck alone" in said) != is_one
+    assert ("By luck alone: 43.8% if a model guesses anew in every try" in said) == is_one
+    assert "if a model guesses anew in every try, 43.8% if it holds to one guess" in said
     assert ("Judged once more in new folds" in said) != is_one
     assert "orders" not in said
+
+
+def test_a_filter_that_repeats_itself_takes_its_own_tries_alone_from_the_luck_of_a_panel(
+    vote: RefineOptions, meet: Meet, data: Path
+) -> None:
+    """The whole panel had no figure of luck as soon as one filter said the same in every try."""
+    write(data, ({**without_style(i), "group": f"g{i % 3}"} for i in range(N)))
+    meet(one=FakeServer(knows_nothing))
+    about = refine(replace(vote, judge="judge[one],ngrams", votes=1, folds=3)).about
+    guessed = 4 * 0.25**3 * 0.75 + 0.25**4  # by the judge, more than 2 times in 4
+    assert about.luck is not None
+    assert about.luck.anew == pytest.approx(1 - (1 - guessed) * (1 - 0.25))
+    assert about.luck.steady == pytest.approx(1 - 0.75**2)
+    assert about.one_try.startswith("The 4 tries of ngrams count as 1")
+    assert about.control is None
 
 
 def test_the_stages_that_are_told_include_the_audits(
@@ -601,9 +617,22 @@ def test_the_tail_is_the_sum_over_all_outcomes(n: int, p: float, at_least: int) 
 def test_luck_of_published_recipes() -> None:
     assert luck_of_orders(np.full(3, 1 / 4), 5, 3).anew == pytest.approx(0.103515625)
     assert luck_of_orders(np.full(3, 1 / 5), 5, 3).anew == pytest.approx(0.05792)
-    four = luck_of_votes(np.full(3, 1 / 4), 10, 6, (3, 4))
+    four = luck_of_votes(np.full(3, 1 / 4), 10, 6, 3, [False] * 4)
     assert four.anew == pytest.approx(4 * 0.0197277069**3 * (1 - 0.0197277069) + 0.0197277069**4)
     assert four.steady == pytest.approx(4 * 0.25**3 * 0.75 + 0.25**4)
+
+
+@pytest.mark.parametrize("repeats", list(itertools.product((False, True), repeat=3)))
+@pytest.mark.parametrize("votes", [1, 2, 3])
+def test_luck_of_a_panel_is_what_guessers_come_to(votes: int, repeats: tuple[bool, ...]) -> None:
+    rng = np.random.default_rng(votes)
+    chance, n, at_least, draws = np.array([1 / 2, 1 / 4, 1 / 5]), 4, 3, 20_000
+    right = rng.random((draws, len(chance), len(repeats), n)) < chance[:, None, None]
+    right[:, :, list(repeats)] = right[:, :, list(repeats), :1]  # says the same in every try
+    flagged = ((right.sum(axis=-1) >= at_least).sum(axis=-1) >= votes).mean()
+    found = luck_of_votes(chance, n, at_least, votes, repeats)
+    assert found.anew == pytest.approx(flagged, abs=0.01)  # 5 standard errors
+    assert luck_of_votes(chance, n, at_least, votes, [True] * 3).anew == pytest.approx(found.steady)
 
 
 @pytest.mark.parametrize(

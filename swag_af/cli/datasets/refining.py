@@ -58,7 +58,7 @@ def first_lines(refined: Refined) -> list[str]:
         f"By luck alone: {luck.anew:.1%} if a model guesses anew in every try, {luck.steady:.1%} if it holds to one "
         "guess a question"
     )
-    return [f"Flagged as they were: {_share(about.first)}", by_luck or about.one_try]
+    return [f"Flagged as they were: {_share(about.first)}", *filter(None, (by_luck, about.one_try))]
 
 
 def round_lines(refined: Refined) -> list[str]:
