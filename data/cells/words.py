@@ -5,8 +5,20 @@ import re
 
 from swag_af.data.errors import RowError, told
 
-PLACEHOLDERS = ("-", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "nan", "NaN")
-"""What tables say in place of an answer that there is not; it may be one, so nothing is left out for it."""
+PLACEHOLDERS = frozenset(
+    {"-", "nan", "null", "n/a", "#n/a", "<na>", "undefined", "todo", "tbd", "[deleted]", "[removed]"}
+)
+"""What programs and people write where a text is missing, in whatever case."""
+NO_LABEL = frozenset({"na", "none", "?", "unknown"})
+"""What is written beside these for no label. As texts they are none of them: *none* is an answer, *na* a word of many
+languages."""
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a text says only that there is none; it may still be an answer, so nothing is left out for it."""
+    word = text.strip()
+    return word == "NA" or word.lower() in PLACEHOLDERS
+
 
 ORIGINAL, CONTRAST = "original", "contrast"
 FOUND, GENERATED = "found", "generated"

@@ -32,7 +32,7 @@ from swag_af.data.cells.values import (
     without_padding,
     word_of,
 )
-from swag_af.data.cells.words import PLACEHOLDERS, source_of, variant_of
+from swag_af.data.cells.words import is_placeholder, source_of, variant_of
 from swag_af.data.errors import Faults, RowError, several, told
 from swag_af.data.instances.instances import Instance
 from swag_af.data.instances.plan import Plan, plain_rows
@@ -236,7 +236,7 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
         names = _own_names(row, columns.endings_column, len(texts))
     tally[NO_TEXT] += sum(text is None for text in texts)
     tally[BLANK] += sum(not text.strip() for text in options)
-    tally[UNSAID] += sum(text.strip() in PLACEHOLDERS for i, text in enumerate(options) if i != gold)
+    tally[UNSAID] += sum(is_placeholder(text) for i, text in enumerate(options) if i != gold)
     if len(options) < 2:
         raise RowError(f"has {several(len(options), 'option')}, where two or more are due")
     return Found(id, context, options, gold, start, places=places, names=names)

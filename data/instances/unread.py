@@ -14,7 +14,7 @@ from typing import Any
 
 from swag_af.data.cells.labels import is_unlabelled, number_of, plain
 from swag_af.data.cells.values import listed, optional
-from swag_af.data.cells.words import key_of
+from swag_af.data.cells.words import NO_LABEL, is_placeholder, key_of
 from swag_af.data.errors import InputError
 from swag_af.data.instances.names import QUESTIONS, runs_of, shortly
 from swag_af.data.instances.plan import BEFORE_OPTIONS, Plan
@@ -24,8 +24,6 @@ from swag_af.data.text.scripts import tokenize_any
 
 _ALONE = re.compile(r"id|url|link|image|img|path|file|label|annotator|worker|score|rating|prob|logit|parse|time|date")
 """Parts of the names of columns that are no options, however many stand side by side; `id` as the end of one."""
-_NONE = ("nan", "none", "null", "na", "n/a", "?", "unknown")
-"""What tables may write for no label."""
 _OPTION = re.compile(r"answer|option|choice|candidate|response|ending|alternative|hypothesis|reply|completion")
 """Of names that say that a column holds an option."""
 _NO_SENTENCE = 3
@@ -39,7 +37,7 @@ def refuse_columns_of_options(
     label = found["label_column"]
     if label in source.class_names or _is_pair(found):
         return
-    given = [one for row in rows if not (is_unlabelled(one := optional(row, label)) or str(one).lower() in _NONE)]
+    given = [one for row in rows if not _is_unlabelled(one := optional(row, label))]
     columns, what = _named_by(given, rows, names, found)
     if columns:
         named = ",".join(columns)
@@ -48,6 +46,11 @@ def refuse_columns_of_options(
             f'If these are the options, say --endings-column "{named}" --label-column "{label}"; if these are texts '
             "with classes, say --kind classes."
         )
+
+
+def _is_unlabelled(cell: Any) -> bool:
+    """Whether a cell, as far as tables have words for it, says that there is no label."""
+    return is_unlabelled(cell) or is_placeholder(str(cell)) or str(cell).lower() in NO_LABEL
 
 
 def _is_pair(found: Mapping[str, str]) -> bool:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shared_data import shared
 from test_reading import CHOICES, Rows, labelled, read, shown, write_table
 
+from swag_af.auditing.integrity.damaged import damage_diagnostics
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
@@ -449,6 +450,30 @@ def test_wrong_options_that_say_only_a_dash_or_na_stay_and_are_counted(tmp_path:
     assert any(note.startswith(told) for note in found.notes)
     rows = [{**row, "choices": choices[3]} for row in rows]
     assert not any("say only" in note for note in read(tmp_path, rows).notes)
+
+
+SAYS_NOTHING = ("-", "NA", "n/a", "N/A", "#N/A", "<NA>", "null", "NULL", "NaN", "undefined", "TBD", "[deleted]", " - ")
+SAYS_SOMETHING = ("na", "Na", "none", "None of these", "?", "unknown", "no", "n", "-5", "null and void")
+
+
+@pytest.mark.parametrize("text", [*SAYS_NOTHING, f"{'nan':>20}", *SAYS_SOMETHING])
+def test_what_reading_notes_as_no_answer_is_what_the_audit_notes(tmp_path: Path, text: str) -> None:
+    """Each had a list of its own: `-` and `n/a` were noted by reading alone, `TBD` and `<NA>` by the audit alone."""
+    rows = [{"question": f"Who is {i}?", "choices": ["he", text, f"she {i}"], "label": 2 * (i % 2)} for i in range(4)]
+    found = read(tmp_path, rows)
+    (audited,) = (one for one in damage_diagnostics(found, np.arange(4)) if one.subject == "placeholders")
+    is_noted = any("4 options that are wrong say only" in note for note in found.notes)
+    assert is_noted == (audited.status != "clear") == (text not in SAYS_SOMETHING)
+
+
+def test_labels_that_say_that_there_is_none_name_no_column(tmp_path: Path) -> None:
+    """`-` was one, and the columns of options were left out."""
+    rows = [{"text": f"It rains on day {i}.", "red": f"r {i}", "blue": f"b {i}", "label": "red"} for i in range(8)]
+    for i, word in enumerate(("None", "?", "unknown", "na", "n/a", "-")):
+        rows[i]["label"] = word
+    rows[6]["label"] = "blue"
+    with pytest.raises(InputError, match="label holds names of columns as of 2 options"):
+        read(tmp_path, rows)
 
 
 def test_a_list_of_one_answer_is_that_answer_and_of_several_is_refused(tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.shares import examples_of, of_share
+from swag_af.data.cells.words import is_placeholder
 from swag_af.data.instances.instances import Instances
 from swag_af.data.text.scripts import END_MARKS
 from swag_af.data.text.surface import final_mark, is_unseen
 from swag_af.data.text.wording import comparable
 
-PLACEHOLDERS = frozenset({"nan", "null", "<na>", "#n/a", "undefined", "todo", "tbd", "[deleted]", "[removed]"})
-"""What programs and people write where a text is missing. Not "none" and "n/a", which are answers."""
 ALPHA = 1e-4
 """The greatest probability that as many texts are of the greatest length by chance."""
 
@@ -79,7 +78,7 @@ def _blank(instances: Instances, groups: np.ndarray, answers: _Field, context: _
     blank = context.having(_is_blank, n)
     n_with = n if blank.sum() < n else 0
     no_text = "have nan, null or the like as a text"
-    missing = answers.having(_is_placeholder, n) | context.having(_is_placeholder, n)
+    missing = answers.having(is_placeholder, n) | context.having(is_placeholder, n)
     return [
         _flagged("AF509", answers.name, answers.having(_is_blank, n), instances, groups, "have a blank text"),
         _flagged(
@@ -199,10 +198,6 @@ def _flagged(
 
 def _is_blank(text: str) -> bool:
     return not comparable(text)
-
-
-def _is_placeholder(text: str) -> bool:
-    return len(text) <= 12 and text.strip().lower() in PLACEHOLDERS
 
 
 def is_mojibake(text: str) -> bool:

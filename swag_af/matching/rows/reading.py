@@ -14,7 +14,7 @@ from pathlib import Path
 from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest
 from swag_af.data.cells.values import did_you_mean, listed, optional, text_of, texts_of, word_of
 from swag_af.data.cells.whole import with_whole_numbers
-from swag_af.data.cells.words import ORIGINAL, PLACEHOLDERS, key_of
+from swag_af.data.cells.words import ORIGINAL, is_placeholder, key_of
 from swag_af.data.context import Context
 from swag_af.data.disk.files import read_jsonl
 from swag_af.data.disk.manifests import MANIFEST, sha256_file
@@ -237,7 +237,7 @@ def _doubtful(rows: Sequence[Item], places: Sequence[str]) -> list[str]:
     seen: dict[Item, str] = {}
     repeats = []
     for row, place in zip(rows, places, strict=True):
-        if row.response in PLACEHOLDERS:
+        if is_placeholder(row.response):
             first.setdefault(row.response, place)
         earlier = seen.setdefault(replace(row, context=replace(row.context, id="")), place)
         repeats += [] if earlier == place else [f"{place}, as {earlier}"]
