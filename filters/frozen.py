@@ -5,6 +5,8 @@ Letters: `t` texts, `b` of them in a batch, `T` tokens of a batch, `D` numbers a
 
 import hashlib
 import platform
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import torch
 
 from swag_af.data.disk.cache import cache_folder
 from swag_af.data.errors import InputError
-from swag_af.data.work.progress import progress
+from swag_af.data.work.progress import note, progress
 from swag_af.filters.pretrained import load_tokenizer
 from swag_af.filters.vector_cache import VectorCache
 from swag_af.nn.device import pick_device
@@ -46,6 +48,7 @@ class FrozenEncoder:
 
     def __init__(self, model: str, *, max_length: int = 128, device: str = "auto"):
         """Load it; raises InputError when package or model is missing."""
+        _tell_loading(model)
         config = read_config(model)
         self.tokenizer = load_tokenizer(model, config, max_length)
         if getattr(config, "is_encoder_decoder", False) or self.tokenizer.pad_token is None:
@@ -70,16 +73,15 @@ class FrozenEncoder:
         with progress("encode", len(missing), "texts") as advance:
             for at in range(0, len(missing), _KEPT_AT_ONCE):
                 part = missing[at : at + _KEPT_AT_ONCE]
-                made = dict(zip(part, self.encode(part), strict=True))
+                made = dict(zip(part, self.encode(part, advance), strict=True))
                 if self.cache:
                     self.cache.keep(made)
                 known |= made
-                advance(len(part))
         return np.array([known[text] for text in texts], np.float32).reshape(len(texts), self.dim)
 
     @torch.inference_mode()
-    def encode(self, texts: list[str]) -> np.ndarray:
-        """As `vectors`, each of them encoded now."""
+    def encode(self, texts: list[str], advance: Callable[[int], None] = lambda n: None) -> np.ndarray:
+        """As `vectors`, each of them encoded now; `advance(n)` is told of every `n` that are done."""
         encoded = self.tokenizer([text or " " for text in texts], truncation=True)
         lengths = np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
         padded = np.minimum(-(-lengths // STEP) * STEP, self.tokenizer.model_max_length)  # (t,)
@@ -89,6 +91,7 @@ class FrozenEncoder:
             for at in range(0, len(alike), ENCODED_AT_ONCE):
                 index = alike[at : at + ENCODED_AT_ONCE]
                 out[index] = self._pooled(encoded, index, length)[: len(index)]
+                advance(len(index))
         return out
 
     def _pooled(self, encoded: Any, index: np.ndarray, length: int) -> np.ndarray:
@@ -125,3 +128,9 @@ class FrozenEncoder:
         rest = (config, self.tokenizer.backend_tokenizer.to_str(), shapes, versions, cpu, self.network.device.type)
         told.update(repr(rest).encode())
         return told.hexdigest()
+
+
+@cache
+def _tell_loading(model: str) -> None:
+    """Say, once a process, what the first seconds are for."""
+    note(f"{model}: loading the encoder.")

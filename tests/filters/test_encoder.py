@@ -80,6 +80,20 @@ def test_vectors_are_the_mean_of_the_last_layer(frozen: FrozenEncoder, tiny_bert
     assert np.allclose(mean_vectors(tiny_bert, texts, max_length=48, device="cpu"), slow, atol=1e-5)
 
 
+def test_texts_that_are_encoded_are_told_batch_by_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing was shown before 2,048 of them were done; what is loaded is said once."""
+    monkeypatch.setattr("swag_af.data.work.progress._SECONDS_BETWEEN_LINES", 0)
+    model = save_tiny_bert(tmp_path / "bert")
+    for _ in range(2):
+        mean_vectors(model, [f"a text {i}" for i in range(20)], device="cpu")
+    loading, *encoding = capsys.readouterr().err.splitlines()
+    assert loading == f"{model}: loading the encoder."
+    assert encoding[0].startswith("encode: 8 of 20 texts, ")
+    assert all(line.startswith("encode: ") for line in encoding)
+
+
 def test_scores_are_those_of_a_regression_on_the_vectors(tiny_bert: str, frozen: FrozenEncoder) -> None:
     pool = made_pool()
     texts = [f"b c {pool.text(row, k)}" for row in range(len(pool)) for k in range(3)]

@@ -138,7 +138,7 @@ def test_a_second_encoder_encodes_nothing_again_and_has_the_same_bits(
     first = FrozenEncoder(model, device="cpu").vectors(texts[:2])
     encoded: list[str] = []
     encode = FrozenEncoder.encode
-    monkeypatch.setattr(FrozenEncoder, "encode", lambda self, some: encoded.extend(some) or encode(self, some))
+    monkeypatch.setattr(FrozenEncoder, "encode", lambda self, some, *more: encoded.extend(some) or encode(self, some))
     second = FrozenEncoder(model, device="cpu").vectors(texts)
     assert encoded == ["smiles d e f g h"]
     assert np.array_equal(second, without)

@@ -64,6 +64,21 @@ def test_a_dual_encoder_learns_what_words_do_not_share() -> None:
     assert scores[same].mean() > 3 * scores[~same].mean()
 
 
+def test_the_encoder_tells_how_far_it_is_before_the_first_bucket_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing was shown for minutes."""
+    monkeypatch.setattr("swag_af.data.work.progress._SECONDS_BETWEEN_LINES", 0)
+    queries, responses = pairs(120)
+    write_jsonl(tmp_path / "q.jsonl", ({"query": q, "response": r} for q, r in zip(queries, responses, strict=True)))
+    quick = MatchingOptions(folds=2, n_distractors=1, relevance="encoder[max_epochs=2]", buckets="none")
+    match(MatchOptions((tmp_path / "q.jsonl",), tmp_path / "out", matching=quick))
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith(("encoder:", "match:"))]
+    first = next(i for i, line in enumerate(told) if line.startswith("match:"))
+    assert first > 2
+    assert all(re.match(r"encoder: \d+ of \d+ queries learned at most, .* left", line) for line in told[:first])
+
+
 class _Broken:
     name: ClassVar[str] = "broken"
 

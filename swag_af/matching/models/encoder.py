@@ -18,6 +18,7 @@ from torch import nn
 
 from swag_af.data.errors import InputError
 from swag_af.data.text.wording import END, words_of
+from swag_af.data.work.progress import progress
 from swag_af.filters.contract import unfitted
 from swag_af.filters.neural import faults_of_fits, stopping_size
 from swag_af.matching.contract import training_pairs
@@ -106,20 +107,22 @@ class DualEncoder:
                 towers.zero_grad()
                 towers.loss(*sides, part[first], part[second]).backward()
                 adam.step()
+                advance(len(part))
 
         def held_out_loss() -> float:
             towers.eval()
             with torch.inference_mode():
                 return float(towers.loss(*sides, *held_pairs))
 
-        self.held_out_losses = train_while_better(
-            towers,
-            run_epoch,
-            held_out_loss,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            called="relevance encoder",
-        )
+        with progress("encoder", self.max_epochs * len(train), "queries learned at most") as advance:
+            self.held_out_losses = train_while_better(
+                towers,
+                run_epoch,
+                held_out_loss,
+                max_epochs=self.max_epochs,
+                patience=self.patience,
+                called="relevance encoder",
+            )
 
     def score(self, queries: Sequence[str], responses: Sequence[str]) -> np.ndarray:
         """As `Relevance` says."""
