@@ -19,7 +19,7 @@ five differ there by luck.
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +27,7 @@ import numpy as np
 
 from swag_af.auditing.balance import equally
 from swag_af.auditing.classes import ClassCount, class_counts, classes_lines
-from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
+from swag_af.auditing.diagnostics import Balanced, Diagnostic, Status, Unit, balanced_form, mirrored
 from swag_af.auditing.options import FEWEST_DRAWS
 from swag_af.auditing.outcome import Audit, Probe, chance_of, over_seeds
 from swag_af.auditing.runs.summary import Rows
@@ -194,6 +194,23 @@ def compare(
         drawn="rows" if groups is None else "groups",
         classes=class_counts(before.instances, after.instances),
     )
+
+
+def weighed_after(comparison: Comparison, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Those `diagnostics` of the newer set that are compared with each class weighed equally, with these figures; not
+    those that have them already."""
+    compared = {(one.code, one.subject): one for one in comparison.changes if one.balanced}
+    made = []
+    for one in diagnostics:
+        change = compared.get((one.code, one.subject))
+        if change is not None and not one.tells_balanced:
+            side, chance = change.after, change.chance
+            assert side.low is not None  # what is weighed has an interval and a chance
+            assert side.high is not None
+            assert chance is not None
+            balanced = Balanced(side.value, side.low, side.high, chance, side.status)
+            made.append(replace(balanced_form(replace(one, balanced=balanced)), status=side.status))
+    return made
 
 
 def comparison_text(comparison: Comparison) -> str:

@@ -7,7 +7,9 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
+from auditing.made import rare_classes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_audits import audit, integrity, probe, questions, word
@@ -21,8 +23,10 @@ from swag_af.auditing.integrity.shares import examples_of
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.ranking import hits
+from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.auditing.storing import open_audit, save_audit
-from swag_af.auditing.verdict import verdict
+from swag_af.auditing.verdict import figure, verdict
+from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances
@@ -161,6 +165,27 @@ def test_a_comparison_comes_before_the_checks() -> None:
     assert html.index('<section id="repair">') < html.index('<section id="shortcuts">')
     assert "random removal" in html
     assert '<section id="repair">' not in audit_page(after)
+
+
+@pytest.mark.parametrize("are_equal", [True, False])
+def test_what_is_compared_with_each_class_weighed_equally_stands_so_among_the_checks_too(are_equal: bool) -> None:
+    """The comparison had the one figure of a check, and the table below it the other alone: with equal classes after,
+    or where nothing is found any more."""
+    before = rare_classes(600, seed=4, edit=" " + "9" * 20, others=0.2)
+    kept = np.cumsum(before.answers == 0) <= (before.answers == 1).sum() if are_equal else np.ones(600, bool)
+    after = before.take(np.flatnonzero(kept | (before.answers == 1))) if are_equal else rare_classes(600, seed=4)
+
+    def audit_of(data: Instances) -> Audit:
+        alone = Groups(np.arange(len(data)), "each alone")
+        return Audit(data, alone, tuple(feature_diagnostics(data, alone, features=["digits"])), (), (), {})
+
+    comparison = compare(audit_of(before), audit_of(replace(after, name="after")), audit_of)
+    change = next(one for one in comparison.changes if one.subject == "digits")
+    assert change.balanced
+    features = audit_page(audit_of(after), comparison).partition('<section id="features">')[2]
+    row = features.partition("digits, each class weighed equally")[2].partition("</tr>")[0]
+    assert figure(change.after.value, change.unit) in row
+    assert "digits, each class weighed equally" not in audit_page(audit_of(after))
 
 
 def test_hard_instances_are_said_to_be_below_chance_by_construction() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.codes.code import codes
-from swag_af.auditing.comparison import Comparison, comparison_lines, comparison_rows
+from swag_af.auditing.comparison import Comparison, comparison_lines, comparison_rows, weighed_after
 from swag_af.auditing.diagnostics import Diagnostic, Example, as_found
 from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.storing import ProbeRecord, SavedAudit, saved_form
@@ -54,15 +54,18 @@ MEANS = {
 
 
 def audit_page(audit: Audit | SavedAudit, comparison: Comparison | None = None, *, command: str = "") -> str:
-    """The whole HTML file; with a `comparison`, what a repair did comes first. `command` is what made the audit."""
+    """The whole HTML file; with a `comparison`, what a repair did comes first, and the figures that it weighs by class
+    stand beside accuracies. `command` is what made the audit."""
     saved = saved_form(audit)
     saved = replace(saved, diagnostics=tuple(map(as_found, saved.diagnostics)))
+    weighed = weighed_after(comparison, saved.diagnostics) if comparison else []
+    both = replace(saved, diagnostics=(*saved.diagnostics, *weighed))
     sections = {
         "repair": _repair(comparison),
-        "shortcuts": _probes(saved),
-        "features": _features(saved),
+        "shortcuts": _probes(both),
+        "features": _features(both),
         "words": _words(saved),
-        "writing": _writing(saved),
+        "writing": _writing(both),
         "examples": _examples(saved),
         "tiers": _tiers(saved),
         "integrity": _integrity(saved),
