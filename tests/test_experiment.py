@@ -341,6 +341,31 @@ def test_typed_again_nothing_is_made_again(tiny: Setting) -> None:
     assert command.collect(tiny)["growth"] == json.loads(results)["growth"]
 
 
+def test_a_step_that_is_begun_is_said_and_in_no_table(
+    tiny: Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of `joined` what was there was a table."""
+    monkeypatch.setattr(command, "draw", lambda results, folder: None)  # it takes seconds
+    setting = replace(tiny, out=tmp_path)
+    shutil.copytree(tiny.out / RECORD, tmp_path / RECORD)
+    for name in ("joined", "repeats"):
+        shutil.copytree(tiny.out / name, tmp_path / name)
+        (tmp_path / RECORD / f"{name}.json").unlink()
+    (tmp_path / "joined" / "0-mlp.json").unlink()
+    for seed in range(1, 1 + TINY.n_repeats):
+        (tmp_path / "repeats" / f"big-0-mlp-{seed}.json").unlink()
+    command.write_results(setting)
+    results = read_results(tmp_path / RESULTS)
+    assert "joined" not in results
+    assert "mlp" not in results["repeats"]["big"]
+    assert "The parts' questions, read all together" not in (tmp_path / "results.md").read_text(encoding="utf-8")
+    n = len(list((tiny.out / "repeats").iterdir()))
+    said = (
+        f"8 of 9 fits of the parts' questions, read all together, {n - TINY.n_repeats} of {n} audits with other seeds"
+    )
+    assert f"results: measured in part: {said}\n" in capsys.readouterr().err
+
+
 def test_a_part_is_of_one_fold_and_all_together_are_the_pool(tiny: Setting) -> None:
     pool = CandidatePool.open(tiny.out / "pool")
     parts = [CandidatePool.open(tiny.out / f"parts/{i}") for i in range(TINY.n_parts)]

@@ -19,7 +19,7 @@ from experimenting.running import LOGS, Work, print_plan, run_steps, told_log
 from experimenting.sizes import BIG, BIGGER, SIZES, TINY
 from experimenting.starts import measure_starts, starts_seconds
 from experimenting.steps import RELEASED, Setting, with_hidden
-from experimenting.tables import BEGIN, END, document, with_part
+from experimenting.tables import BEGIN, END, document, in_part, with_part
 from swag_af.data.disk.files import write_text
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.scale import Part, parse_part
@@ -29,8 +29,10 @@ KEPT = "experiment"
 
 
 def write_results(setting: Setting) -> None:
-    """`results.json`, `results.md` and the figures, of what there is."""
+    """`results.json`, `results.md` and the figures, of what there is; what is there in part is said."""
     results = collect(setting)
+    if some := in_part(results):
+        print(f"results: measured in part: {some}", file=sys.stderr)
     write_text(setting.out / "results.md", document(results, "figures"))
     draw(results, setting.out / "figures")
 

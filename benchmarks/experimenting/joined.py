@@ -37,9 +37,7 @@ def joined_seconds(setting: Setting) -> float:
 def measure_joined(setting: Setting) -> None:
     """Fit and score the filters of the audits on the main runs' assignments together; those that are kept are not made
     again. InputError where a run is not finished."""
-    size = setting.size
-    filters = [name for name in finders(setting) if name != "encoder" or setting.encoder]
-    cells = [(at, filter) for at in moments(size).values() for filter in filters]
+    cells = _cells(setting)
     todo = [cell for cell in cells if not _path(setting, *cell).exists()]
     if not todo:
         return
@@ -50,6 +48,12 @@ def measure_joined(setting: Setting) -> None:
             (one,) = audit_columns(pool, np.arange(len(pool)), assignment(at), pool.groups, [named])
             write_json(_path(setting, at, filter), {"hits": list(one.hits)})
             advance(1, note=f"{filter}, after iteration {at}: {one.accuracy:.3f}")
+
+
+def _cells(setting: Setting) -> list[tuple[int, str]]:
+    """Iteration and filter of all that is asked."""
+    filters = [name for name in finders(setting) if name != "encoder" or setting.encoder]
+    return [(at, filter) for at in moments(setting.size).values() for filter in filters]
 
 
 def parts_together(setting: Setting) -> tuple[CandidatePool, Callable[[int], np.ndarray]]:
@@ -67,29 +71,36 @@ def joined_hits(setting: Setting, big: KeptRun, filter: str, iteration: int) -> 
 
 
 def joined_found(setting: Setting) -> dict[str, Any] | None:
-    """What was found so far, by filter and moment; how much it differs from what fresh filters find in the run `big` at
-    the same moment, and what the ensemble finds beyond the MLP."""
+    """What was found, by filter and moment; how much it differs from what fresh filters find in the run `big` at the
+    same moment, and what the ensemble finds beyond the MLP. None until all that is asked is there."""
     big = kept_run(setting, BIG.name)
-    if big is None:
+    made, asked = joined_done(setting, None)
+    if big is None or made < asked:
         return None
-    made: dict[str, Any] = {}
-    hits = {}
-    for filter in finders(setting):
-        for moment, at in moments(setting.size).items():
-            one = joined_hits(setting, big, filter, at)
-            if one is not None:
-                hits[filter, moment] = one
-                of_big = found(big, filter, at)
-                cell = {"level": one.figure()}
-                if of_big is not None:
-                    cell["big less this"] = change([one], [of_big])
-                made.setdefault(filter, {})[moment] = cell
-    gaps = {}
-    for moment in moments(setting.size):
-        mlp, joint = (hits.get((filter, moment)) for filter in ("mlp", setting.size.joint))
-        if mlp and joint:
-            gaps[moment] = change([mlp], [joint])
-    return made | ({"fresh jump": gaps} if gaps else {}) if made else None
+    rows = {filter: _row(setting, big, filter) for filter in finders(setting)}
+    mlp, joint = (rows[filter] for filter in ("mlp", setting.size.joint))
+    cells = {
+        filter: {moment: _cell(one, found(big, filter, moments(setting.size)[moment])) for moment, one in row.items()}
+        for filter, row in rows.items()
+        if row
+    }
+    return cells | {"fresh jump": {moment: change([mlp[moment]], [joint[moment]]) for moment in mlp}}
+
+
+def joined_done(setting: Setting, figures: Any) -> list[int]:
+    """How many fits are there, all where a record has their `figures`, and of how many that are asked."""
+    cells = _cells(setting)
+    return [len(cells) if figures else sum(_path(setting, *cell).exists() for cell in cells), len(cells)]
+
+
+def _row(setting: Setting, big: KeptRun, filter: str) -> dict[str, Hits]:
+    """What a filter finds at every moment; empty where one is not there."""
+    row = {moment: joined_hits(setting, big, filter, at) for moment, at in moments(setting.size).items()}
+    return {moment: one for moment, one in row.items() if one is not None} if None not in row.values() else {}
+
+
+def _cell(one: Hits, of_big: Hits | None) -> dict[str, Any]:
+    return {"level": one.figure()} | ({} if of_big is None else {"big less this": change([one], [of_big])})
 
 
 def _path(setting: Setting, iteration: int, filter: str) -> Path:

@@ -123,6 +123,13 @@ def repeats_found(setting: Setting) -> dict[str, Any] | None:
     return made | {"luck": {name: one.deviation for name, one in luck.items()}} if made else None
 
 
+def repeats_done(setting: Setting, figures: Mapping[str, Any] | None) -> list[int]:
+    """How many audits are there, or in the `figures` of a record, and of how many that are asked."""
+    asked, rows = repeats(setting), [row for of, row in (figures or {}).items() if of != "luck"]
+    told = sum(len(seeds) - 1 for row in rows for one in row.values() for seeds in one["seeds"].values())
+    return [max(told, sum(_path(setting, one).exists() for one in asked)), len(asked)]
+
+
 @dataclass(frozen=True)
 class Luck:
     """How far the accuracy of one audit goes from seed to seed, pooled over what is audited."""

@@ -20,13 +20,13 @@ from experimenting.curves import (
 from experimenting.findings import Hits, change, finders, found, joined, last_of, of_arm, over_parts, overlap, parts_of
 from experimenting.growth import GROWTH, growth_cells, growth_found, wide_cells, wide_found, wide_gaps
 from experimenting.joined import FOLDER as JOINED
-from experimenting.joined import joined_found
+from experimenting.joined import joined_done, joined_found
 from experimenting.nested import nested_found
 from experimenting.pools import SHARES
 from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
 from experimenting.released import largest, released_found
 from experimenting.repeats import FOLDER as REPEATS
-from experimenting.repeats import repeats_found
+from experimenting.repeats import repeats_done, repeats_found
 from experimenting.running import ENVIRONMENT
 from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
@@ -50,6 +50,8 @@ def collect(setting: Setting) -> dict[str, Any]:
     growth = {name: figures_of(setting, name, found(setting)) or [] for name, found in GROWTHS.items()}
     nested = nested_found(setting)
     starts = figures_of(setting, STARTS, starts_found(setting)) or []
+    of_all = figures_of(setting, JOINED, joined_found(setting))
+    again = figures_of(setting, REPEATS, repeats_found(setting))
     made = {
         "size": {name: value for name, value in asdict(setting.size).items() if name != "arms"},
         "arms": {
@@ -67,8 +69,8 @@ def collect(setting: Setting) -> dict[str, Any]:
         "by number": _by_number(setting, runs),
         "nested": nested,
         "audits": _audits(setting),
-        "joined": figures_of(setting, JOINED, joined_found(setting)),
-        "repeats": figures_of(setting, REPEATS, repeats_found(setting)),
+        "joined": of_all,
+        "repeats": again,
         "seeds": seeds_found(setting),
         "audited": len(parts_of(setting, setting.size.arms[0])),
         "compared": {arm.name: _compared(setting, arm) for arm in _changed(setting)},
@@ -78,7 +80,11 @@ def collect(setting: Setting) -> dict[str, Any]:
         "capitals": figures_of(setting, "capitals", capitals_in_swag(setting)),
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
-        "done": _done(setting, growth, nested, starts),
+        "done": _done(setting, growth, nested, starts)
+        | {
+            "fits of the parts' questions, read all together": joined_done(setting, of_all),
+            "audits with other seeds": repeats_done(setting, again),
+        },
     }
     rounded: dict[str, Any] = _rounded({name: one for name, one in made.items() if one is not None})
     write_json(setting.out / RESULTS, rounded)

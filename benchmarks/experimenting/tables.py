@@ -147,8 +147,13 @@ def _missing(results: Mapping[str, Any]) -> list[str]:
             if names
         ]
     lines = [f"**Not measured in this record**: {', '.join(missing)}."] if missing else []
-    some = [f"{made:,} of {n:,} {what}" for what, (made, n) in results["done"].items() if 0 < made < n]
-    return [*lines, *[""][: len(lines)], f"**Measured in part**: {', '.join(some)}."] if some else lines
+    some = in_part(results)
+    return [*lines, *[""][: len(lines)], f"**Measured in part**: {some}."] if some else lines
+
+
+def in_part(results: Mapping[str, Any]) -> str:
+    """What was begun and is not whole, and how far it is; empty where nothing is."""
+    return ", ".join(f"{made:,} of {n:,} {what}" for what, (made, n) in results["done"].items() if 0 < made < n)
 
 
 def _steps(results: Mapping[str, Any]) -> list[str]:
