@@ -54,11 +54,13 @@ def cost_lines(found: Sequence[Cost]) -> list[str]:
 def first_lines(refined: Refined) -> list[str]:
     """How many were flagged as they were given, and how many guessing alone would flag."""
     about, luck = refined.about, refined.about.luck
-    by_luck = luck and (
-        f"By luck alone: {luck.anew:.1%} if a model guesses anew in every try, {luck.steady:.1%} if it holds to one "
-        "guess a question"
-    )
-    return [f"Flagged as they were: {_share(about.first)}", *filter(None, (by_luck, about.one_try))]
+    lines = [f"Flagged as they were: {_share(about.first)}"]
+    if luck is not None:
+        lines.append(
+            f"By luck alone: {luck.anew:.1%} if a model guesses anew in every try, {luck.steady:.1%} if it holds to "
+            "one guess a question"
+        )
+    return [*lines, *([about.one_try] if about.one_try else [])]
 
 
 def round_lines(refined: Refined) -> list[str]:
