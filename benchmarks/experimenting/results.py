@@ -52,6 +52,10 @@ def collect(setting: Setting) -> dict[str, Any]:
     starts = figures_of(setting, STARTS, starts_found(setting)) or []
     of_all = figures_of(setting, JOINED, joined_found(setting))
     again = figures_of(setting, REPEATS, repeats_found(setting))
+    begun = {
+        "fits of the parts' questions, read all together": joined_done(setting, of_all),
+        "audits with other seeds": repeats_done(setting, again),
+    }
     made = {
         "size": {name: value for name, value in asdict(setting.size).items() if name != "arms"},
         "arms": {
@@ -81,10 +85,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
         "done": _done(setting, growth, nested, starts)
-        | {
-            "fits of the parts' questions, read all together": joined_done(setting, of_all),
-            "audits with other seeds": repeats_done(setting, again),
-        },
+        | {what: [made, n] for what, (made, n) in begun.items() if 0 < made < n},
     }
     rounded: dict[str, Any] = _rounded({name: one for name, one in made.items() if one is not None})
     write_json(setting.out / RESULTS, rounded)
