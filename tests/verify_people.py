@@ -116,7 +116,7 @@ class Browser:
     @property
     def endings(self) -> list[str]:
         """The endings on the page."""
-        return [unescape(text) for text in re.findall(r'class="words">(.*?)</span>', self.page)]
+        return [unescape(text) for text in re.findall(r'class="words"[^>]*>(.*?)</span>', self.page)]
 
     def form(self, ratings: Sequence[str] = ("likely",) * 6, best: int = 0, second: int = 1) -> Mapping[str, str]:
         """The filled form of the page, by the places shown."""

@@ -35,7 +35,6 @@ from swag_af.data.errors import (
     near_names,
     told,
 )
-from swag_af.data.plugins.own_code import lacks
 from swag_af.data.work.progress import note
 
 
@@ -89,6 +88,8 @@ class Registry:
                 made = factory(**settings)
         except TypeError as error:
             raise InputError(f"{self.kind} {base!r} cannot be made with {', '.join(settings)}: {error}.") from None
+        from swag_af.data.plugins.own_code import lacks  # loads numpy, which no `--help` needs
+
         if self.methods and (faults := lacks(made, *self.methods)):
             needs = self.needs or f"`{self.checker}` says what one needs."
             raise ContractError(f"{self.kind} {name}: a {type(made).__name__} has {' and '.join(faults)}. {needs}")
