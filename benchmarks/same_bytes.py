@@ -23,10 +23,10 @@ STEPS = (
     "pool demo/dataset/train.csv --out pool --tagger rules",
     "tag pool --in-context --tagger rules --workers 2",
     "features pool --lms demo/lms",
-    "filter pool --out run --schedule mlp:3,poslstm:2 --n-negatives 2 --audit ngrams --seed 1 --policy released",
+    "filter demo/pool --out run --schedule mlp:3,poslstm:2 --n-negatives 5 --audit ngrams --seed 1 --policy released",
     "audit run --filters chars --seeds 2",
     "verify export run --out tasks.csv --limit 20",
-    "release run --out dataset --n-distractors 2 --audit ngrams",
+    "release run --out dataset --n-distractors 3 --audit ngrams",
 )
 """Verbs, as their command lines are read before and after."""
 
