@@ -20,7 +20,8 @@ from swag_af.data.cells.values import (
 from swag_af.data.cells.words import key_of
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.tables.sources import Record
-from swag_af.data.text.wording import compatible, composed
+from swag_af.data.text.scripts import composed
+from swag_af.data.text.wording import compatible
 
 UNLABELLED = (None, "", "-", "-1", -1)
 """What stands for no label: an empty cell, SNLI's mark of no majority, the -1 of test files, also as `-1.0`."""

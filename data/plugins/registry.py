@@ -88,12 +88,16 @@ class Registry:
                 made = factory(**settings)
         except TypeError as error:
             raise InputError(f"{self.kind} {base!r} cannot be made with {', '.join(settings)}: {error}.") from None
+        if self.methods:
+            self._check_methods(name, made)
+        return made
+
+    def _check_methods(self, name: str, made: Any) -> None:
         from swag_af.data.plugins.own_code import lacks  # loads numpy, which no `--help` needs
 
-        if self.methods and (faults := lacks(made, *self.methods)):
+        if faults := lacks(made, *self.methods):
             needs = self.needs or f"`{self.checker}` says what one needs."
             raise ContractError(f"{self.kind} {name}: a {type(made).__name__} has {' and '.join(faults)}. {needs}")
-        return made
 
     @contextmanager
     def blaming(self, name: str, part: str) -> Iterator[None]:

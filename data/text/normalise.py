@@ -8,9 +8,8 @@ a row.
 
 import html
 import re
-import unicodedata
 
-from swag_af.data.text.scripts import END_MARKS, full_stop_after
+from swag_af.data.text.scripts import END_MARKS, composed, full_stop_after
 from swag_af.data.text.surface import final_mark, is_unseen
 from swag_af.data.text.wording import compatible
 from swag_af.data.tokens import detokenize, has_signs, normalise_blanks, tokenize
@@ -56,7 +55,7 @@ def normalise(text: str) -> str:
     invisible characters and runs of blanks: `x != y` is neither `x! = y` nor a sentence.
     """
     text = normalise_blanks(_without_unseen(_REFERENCE.sub(lambda found: html.unescape(found[0]), text)))
-    text = unicodedata.normalize("NFC", text)
+    text = composed(text)
     if has_signs(text):
         return text
     text = _with_plain_characters(text)

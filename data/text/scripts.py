@@ -94,10 +94,15 @@ def characters_joined(text: str) -> str:
     return text if text.isascii() else _BETWEEN.sub("", text)
 
 
+def composed(text: str) -> str:
+    """The text in one of the two forms that Unicode has for letters with accents, which look the same (NFC)."""
+    return unicodedata.normalize("NFC", text)
+
+
 def lower(text: str) -> str:
     """`text` in lower case as it is compared: letters and their accents in one (NFC), and `İ` an i without a second
     dot. As in English, `I` is an i: which texts are Turkish is not asked."""
-    return text.lower() if text.isascii() else undotted(unicodedata.normalize("NFC", text.lower()))
+    return text.lower() if text.isascii() else undotted(composed(text.lower()))
 
 
 def undotted(text: str) -> str:

@@ -38,11 +38,6 @@ _RAISED_CHARACTERS = (
 _RAISED = re.compile(f"([{_RAISED_CHARACTERS}]+)")
 
 
-def composed(text: str) -> str:
-    """The text in one of the two forms that Unicode has for letters with accents, which look the same (NFC)."""
-    return unicodedata.normalize("NFC", text)
-
-
 def compatible(text: str) -> str:
     """`text` in NFKC, with superscripts, subscripts and fractions as they are: 10⁵ is not 105, nor 1½ 11⁄2."""
     if not _RAISED.search(text):

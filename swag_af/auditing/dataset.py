@@ -6,7 +6,7 @@ Nothing is written here: `swag_af.auditing.storing` keeps an audit; the command 
 """
 
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from numbers import Integral
@@ -31,10 +31,10 @@ from swag_af.auditing.probes.probe import (
     said_by,
 )
 from swag_af.auditing.runs.audit import fingerprint_of
-from swag_af.auditing.single.features import FEATURES, OTHERS, feature_diagnostics
+from swag_af.auditing.single.features import FEATURES, OTHERS, Feature, feature_diagnostics
 from swag_af.auditing.single.tables import Seen
 from swag_af.auditing.single.words import word_associations, word_diagnostics
-from swag_af.auditing.single.writing import RULES, writing_diagnostics
+from swag_af.auditing.single.writing import RULES, Rule, writing_diagnostics
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
@@ -145,15 +145,19 @@ def _without_models(
 
 
 def _features(instances: Instances, groups: Groups, checks: Checks, seen: Seen) -> list[Diagnostic]:
-    names = [name for name, one in FEATURES.items() if not (one.in_english and instances.foreign_language)]
+    names = [*_asked(FEATURES, instances), *OTHERS]
     return feature_diagnostics(
-        instances, groups, features=[*names, *OTHERS], n_folds=checks.n_folds, seed=checks.seeds[0], seen=seen
+        instances, groups, features=names, n_folds=checks.n_folds, seed=checks.seeds[0], seen=seen
     )
 
 
 def _rules(instances: Instances, groups: Groups, checks: Checks, seen: Seen) -> list[Diagnostic]:
-    names = [name for name, one in RULES.items() if not (one.in_english and instances.foreign_language)]
-    return writing_diagnostics(instances, groups, rules=names, seen=seen)
+    return writing_diagnostics(instances, groups, rules=_asked(RULES, instances), seen=seen)
+
+
+def _asked(those: Mapping[str, Feature] | Mapping[str, Rule], instances: Instances) -> list[str]:
+    """The names of what is looked for in the language of the texts."""
+    return [name for name, one in those.items() if not (one.in_english and instances.foreign_language)]
 
 
 def _for_english(instances: Instances) -> tuple[LeftOut, ...]:

@@ -1,7 +1,6 @@
 """Options that repeat another of their question, or gold: the same text, or the same but for form."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
@@ -11,6 +10,7 @@ import numpy as np
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.shares import examples_of, of_share
 from swag_af.data.instances.instances import Instances
+from swag_af.data.text.scripts import composed
 from swag_af.data.text.wording import comparable
 
 FORM = ", letter case, articles and Unicode forms aside"
@@ -65,7 +65,7 @@ def _why(pairs: Sequence[Sequence[tuple[int, int]]], row: int) -> str:
 
 def same_text(option: str) -> str:
     """Equal for options that are the same text: blanks, quote marks and a final full stop aside; "" for a blank one."""
-    text = option if option.isascii() else unicodedata.normalize("NFC", option).translate(_QUOTES)
+    text = option if option.isascii() else composed(option).translate(_QUOTES)
     bare = _BLANKS.sub(" ", text).strip()
     return bare.rstrip(".").rstrip() or bare
 

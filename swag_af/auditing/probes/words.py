@@ -1,10 +1,9 @@
 """Texts as numbered words, each text read once whatever probes are made of it, and counts of their n-grams.
 
 A word is a run of letters, marks on them and digits, an apostrophe within it too; every other visible character is a
-word of its own, and so is each letter of a script without blanks (Thai, Khmer, kana, Han ...), with the
-marks on it. Letter case is dropped. One regular
-expression, not `swag_af.data.tokens`, which splits one English sentence by the rules of the Penn Treebank: contexts may
-be passages, and in any language.
+word of its own, and so is each letter of a script without blanks (Thai, Khmer, kana, Han ...), with the marks on it.
+Letter case is dropped. One regular expression, not `swag_af.data.tokens`, which splits one English sentence by the
+rules of the Penn Treebank: contexts may be passages, and in any language.
 """
 
 import re

@@ -4,13 +4,12 @@ Each gives a number for every entry of `Texts.options`: (M,) of choices, (N,) of
 """
 
 import re
-import unicodedata
 from collections.abc import Callable
 
 import numpy as np
 
 from swag_af.auditing.single.tables import Seen
-from swag_af.data.text.scripts import COMMAS, END_MARKS, FULL_STOPS, OF_A_WORD, QUESTION_MARKS
+from swag_af.data.text.scripts import COMMAS, END_MARKS, FULL_STOPS, OF_A_WORD, QUESTION_MARKS, composed
 from swag_af.data.text.surface import TYPOGRAPHIC_QUOTES, begins_with_capital, final_mark, is_decomposed
 
 _QUOTES = re.compile(
@@ -36,7 +35,7 @@ def _of_text(measure: Callable[[str], float]) -> Callable[[Seen], np.ndarray]:
     return lambda seen: np.array([measure(text) for text in seen.texts.options], float)
 
 
-characters = _of_text(lambda text: len(unicodedata.normalize("NFC", text)))
+characters = _of_text(lambda text: len(composed(text)))
 full_stop = _of_text(lambda text: final_mark(text) in _FULL_STOPS)
 question_mark = _of_text(lambda text: final_mark(text) in QUESTION_MARKS)
 commas = _of_text(lambda text: len(_COMMA.findall(text)))

@@ -30,7 +30,7 @@ from swag_af.data.cells.values import as_list, integer
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.rows import has_own_ids
-from swag_af.data.text.wording import composed
+from swag_af.data.text.scripts import composed
 
 
 def shares_of_choices(chosen: np.ndarray, instances: Instances) -> np.ndarray:
